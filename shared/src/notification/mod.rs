@@ -1,0 +1,28 @@
+//! One notification: what it is, its states, what may become of it, and the evidence. Pure: no AWS type, no clock
+//! read, no I/O.
+
+mod command;
+mod decide;
+mod destination;
+mod evidence;
+mod fact;
+mod identity;
+mod late;
+mod outcome;
+mod record;
+mod seal;
+mod text;
+mod transition;
+
+pub use command::{Command, Kind, SenderId};
+pub use decide::{Next, Policy, next};
+pub use destination::{DestinationMac, Mask, PhoneNumber};
+pub use evidence::{ChainFault, Row, verify_chain};
+pub use fact::{Accepted, Actor, Fact, Function, ReceiptSource, Strength, UnknownBasis};
+pub use identity::{AttemptId, Event, EventId, EventType, NotificationId, Reference};
+pub use late::merge_outcome;
+pub use outcome::{Outcome, ProviderCode, Refusal, RefusalClass};
+pub use record::{Attempt, Provider, Record, State, StopReason};
+pub use seal::{DataKey, OpenFault, Payload, Sealed};
+pub use text::MessageText;
+pub use transition::{Held, IllegalTransition, Transition};

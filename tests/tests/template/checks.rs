@@ -1,0 +1,391 @@
+//! What the template promises beside rights. Each check returns the faults it found.
+
+use serde_json::{Value, json};
+
+use crate::document::{Parameters, Template, list, number, target, text};
+
+const BATCHING_WINDOW: &str = "MaximumBatchingWindowInSeconds";
+
+/// The conditions under which SQS and Lambda neither lose a doorbell nor hand it to two consumers at once.
+pub fn doorbells_are_not_redelivered_while_they_are_answered(template: &Template) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mapping = template.properties("DoorbellMapping");
+    let choices = list(&template.0["Parameters"]["DispatchTimeout"]["AllowedValues"]);
+    if choices.is_empty() {
+        faults.push("DispatchTimeout takes any value".into());
+    }
+    for choice in choices {
+        let parameters = template.defaults_but(&[("DispatchTimeout", &text(choice))]);
+        let resolve = |value: &Value| number(&template.resolve(value, &parameters));
+        let timeout = resolve(template.function_property("DispatchFunction", "Timeout"));
+        let visibility = resolve(&template.properties("DoorbellQueue")["VisibilityTimeout"]);
+        let needed = 6 * timeout + mapping[BATCHING_WINDOW].as_u64().unwrap_or(0);
+        if visibility < needed {
+            faults.push(format!("DispatchTimeout {choice}: visible again after {visibility} s, {needed} s needed"));
+        }
+    }
+    if target(&mapping["EventSourceArn"]) != "DoorbellQueue" || target(&mapping["FunctionName"]) != "DispatchFunction" {
+        faults.push("the mapping does not lead from the doorbell to dispatch".into());
+    }
+    if list(&mapping["FunctionResponseTypes"]) != [&json!("ReportBatchItemFailures")] {
+        faults.push("ReportBatchItemFailures is off: Lambda takes every answer for success of the whole batch".into());
+    }
+    faults
+}
+
+pub fn a_doorbell_that_fails_is_kept(template: &Template) -> Vec<String> {
+    let parameters = template.defaults();
+    let redrive = &template.properties("DoorbellQueue")["RedrivePolicy"];
+    let receives = &redrive["maxReceiveCount"];
+    let least = receives["Ref"].as_str().map_or(receives, |name| &template.0["Parameters"][name]["MinValue"]);
+    let mut faults = Vec::new();
+    if number(&template.resolve(receives, &parameters)).min(number(least)) < 5 {
+        faults.push("fewer than 5 receives".into());
+    }
+    if target(&redrive["deadLetterTargetArn"]) != "DoorbellDeadLetterQueue" {
+        faults.push("no dead-letter queue".into());
+    }
+    if template.properties("DoorbellDeadLetterQueue")["MessageRetentionPeriod"] != 1_209_600 {
+        faults.push("the dead-letter queue keeps less than 14 days".into());
+    }
+    for queue in template.of_type("AWS::SQS::Queue") {
+        if template.properties(queue)["SqsManagedSseEnabled"] != true {
+            faults.push(format!("{queue} is not encrypted"));
+        }
+    }
+    faults
+}
+
+pub fn the_send_rate_is_bounded(template: &Template) -> Vec<String> {
+    let most = &template.properties("DoorbellMapping")["ScalingConfig"]["MaximumConcurrency"];
+    if most.is_null() {
+        return vec!["MaximumConcurrency is not set".into()];
+    }
+    let most = number(&template.resolve(most, &template.defaults()));
+    if (2..=1000).contains(&most) { Vec::new() } else { vec![format!("MaximumConcurrency {most}")] }
+}
+
+/// Admission checks the window against the queue's values; it must be told the true ones.
+pub fn admission_knows_the_queue(template: &Template) -> Vec<String> {
+    let environment = environment(template, "AdmissionFunction");
+    let queue = template.properties("DoorbellQueue");
+    let pairs = [
+        ("DOORBELL_VISIBILITY_TIMEOUT_SECONDS", &queue["VisibilityTimeout"]),
+        ("DOORBELL_MAX_RECEIVE_COUNT", &queue["RedrivePolicy"]["maxReceiveCount"]),
+    ];
+    let wrong = pairs.into_iter().filter(|(name, value)| environment[*name] != **value);
+    wrong.map(|(name, value)| format!("{name} is {}, the queue has {value}", environment[name])).collect()
+}
+
+/// The formula of the dedup window, and the order of the timeouts, over the values that one gets without asking.
+pub fn the_defaults_fit_together(template: &Template) -> Vec<String> {
+    let parameters = template.defaults();
+    let of =
+        |function: &str, name: &str| number(&template.resolve(&environment(template, function)[name], &parameters));
+    let admission = |name: &str| of("AdmissionFunction", name);
+    let redelivery = admission("DOORBELL_VISIBILITY_TIMEOUT_SECONDS") * admission("DOORBELL_MAX_RECEIVE_COUNT");
+    let needed = admission("MESSAGE_LIFETIME_MAX_SECONDS")
+        + admission("CLIENT_RETRY_WINDOW_SECONDS")
+        + redelivery
+        + 2 * admission("CLOCK_SKEW_SECONDS");
+    let connect = of("DispatchFunction", "PROVIDER_CONNECT_TIMEOUT_MS");
+    let operation = of("DispatchFunction", "PROVIDER_OPERATION_TIMEOUT_MS");
+    let shortest = list(&template.0["Parameters"]["DispatchTimeout"]["AllowedValues"]).into_iter().map(number).min();
+    let tick = number(template.function_property("ReconciliationFunction", "Timeout"));
+    let claims = [
+        (admission("DEDUP_WINDOW_SECONDS") >= needed, "the dedup window is shorter than the formula"),
+        (connect < operation, "connecting may take longer than the whole call"),
+        (shortest.is_some_and(|seconds| operation < seconds * 1000), "a provider call may outlast the function"),
+        (tick < 60, "a tick may outlast its minute"),
+    ];
+    claims.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.into()).collect()
+}
+
+pub fn every_function_logs_to_a_group_with_retention(template: &Template) -> Vec<String> {
+    let mut faults = Vec::new();
+    for function in template.functions() {
+        let group = target(&template.function_property(function, "LoggingConfig")["LogGroup"]);
+        if group != function.replace("Function", "LogGroup") {
+            faults.push(format!("{function} logs to {group}"));
+        }
+    }
+    for group in template.of_type("AWS::Logs::LogGroup") {
+        let retention = template.resolve(&template.properties(group)["RetentionInDays"], &template.defaults());
+        if retention.is_null() {
+            faults.push(format!("{group} is kept for ever"));
+        }
+    }
+    // Below info, the runtime prints whole events.
+    let levels = list(&template.0["Parameters"]["LogLevel"]["AllowedValues"]);
+    if levels.is_empty() || levels.iter().any(|level| !matches!(text(level).as_str(), "error" | "warn" | "info")) {
+        faults.push("LogLevel admits more than info".into());
+    }
+    faults
+}
+
+/// The access log holds nothing that a caller wrote: variables from a list, and fixed words.
+pub fn the_access_log_holds_nothing_of_the_caller(template: &Template) -> Vec<String> {
+    const HARMLESS: &[&str] = &[
+        "$context.requestId",
+        "$context.requestTimeEpoch",
+        "$context.routeKey",
+        "$context.status",
+        "$context.error.responseType",
+        "$context.integrationStatus",
+        "$context.responseLatency",
+        "$context.integrationLatency",
+        "$context.responseLength",
+    ];
+    let settings = &template.properties("ApiStage")["AccessLogSettings"];
+    let mut faults = Vec::new();
+    if target(&settings["DestinationArn"]) != "ApiLogGroup" {
+        faults.push("no access log".into());
+    }
+    match serde_json::from_str::<Value>(&text(&settings["Format"])) {
+        Ok(Value::Object(members)) => {
+            let doubtful = members.iter().filter(|(_, value)| !HARMLESS.contains(&text(value).as_str()));
+            faults.extend(doubtful.map(|(name, value)| format!("{name}: {value}")));
+        }
+        other => faults.push(format!("the format is not a JSON object: {other:?}")),
+    }
+    faults
+}
+
+pub fn tables_expire_recover_and_are_encrypted(template: &Template) -> Vec<String> {
+    let mut faults = Vec::new();
+    for table in template.of_type("AWS::DynamoDB::Table") {
+        let properties = template.properties(table);
+        let wanted = [
+            ("TimeToLiveSpecification", json!({"AttributeName": "ttl", "Enabled": true})),
+            ("PointInTimeRecoverySpecification", json!({"PointInTimeRecoveryEnabled": true})),
+            ("SSESpecification", json!({"SSEEnabled": true, "SSEType": "KMS"})),
+            ("BillingMode", json!("PAY_PER_REQUEST")),
+        ];
+        let wrong = wanted.into_iter().filter(|(name, value)| properties[*name] != *value);
+        faults.extend(wrong.map(|(name, _)| format!("{table}: {name}")));
+        if template.0["Resources"][table]["UpdateReplacePolicy"] != "Retain" {
+            faults.push(format!("{table} is deleted when it is replaced"));
+        }
+    }
+    let kept = ["EvidenceTable", "MacKey"];
+    let lost = kept.into_iter().filter(|id| template.0["Resources"][*id]["DeletionPolicy"] != "Retain");
+    faults.extend(lost.map(|id| format!("{id} is deleted with the stack")));
+    faults
+}
+
+pub fn tables_have_the_keys_that_the_code_uses(template: &Template) -> Vec<String> {
+    let key = |schema: &Value| list(schema).iter().map(|part| text(&part["AttributeName"])).collect::<Vec<_>>();
+    let notifications = template.properties("NotificationsTable");
+    let index = &notifications["GlobalSecondaryIndexes"][0];
+    let numbers = ["due_shard", "due_at", "seq"];
+    let attributes = ["NotificationsTable", "EvidenceTable"]
+        .map(|table| list(&template.properties(table)["AttributeDefinitions"]))
+        .concat();
+    let typed = attributes.iter().all(|attribute| {
+        let kind = if numbers.contains(&text(&attribute["AttributeName"]).as_str()) { "N" } else { "S" };
+        attribute["AttributeType"] == kind
+    });
+    let claims = [
+        (key(&notifications["KeySchema"]) == ["pk"], "notifications: key"),
+        (key(&template.properties("EvidenceTable")["KeySchema"]) == ["notification_id", "seq"], "evidence: key"),
+        (index["IndexName"] == "due" && key(&index["KeySchema"]) == ["due_shard", "due_at"], "due: key"),
+        (index["Projection"] == json!({"ProjectionType": "KEYS_ONLY"}), "due: projection"),
+        (typed, "types of attributes"),
+    ];
+    claims.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.into()).collect()
+}
+
+pub fn keys_are_what_the_code_asks_of_them(template: &Template) -> Vec<String> {
+    let seal = template.properties("SealKey");
+    let mac = template.properties("MacKey");
+    let claims = [
+        (seal["KeySpec"] == "SYMMETRIC_DEFAULT" && seal["KeyUsage"] == "ENCRYPT_DECRYPT", "the seal's key cannot seal"),
+        (seal["EnableKeyRotation"] == true, "the seal's key does not rotate"),
+        (mac["KeySpec"] == "HMAC_256" && mac["KeyUsage"] == "GENERATE_VERIFY_MAC", "the MAC key makes no MAC"),
+    ];
+    claims.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.into()).collect()
+}
+
+/// Every route asks who is calling: IAM, or a JSON Web Token where an issuer is given.
+pub fn every_route_is_authorised(template: &Template) -> Vec<String> {
+    let by_token = template.defaults_but(&[("JwtIssuer", "https://issuer.example"), ("JwtAudience", "a,b")]);
+    let mut faults = Vec::new();
+    for route in template.of_type("AWS::ApiGatewayV2::Route") {
+        let signed = template.resolve(template.properties(route), &template.defaults());
+        if signed["AuthorizationType"] != "AWS_IAM" {
+            faults.push(format!("{route} is not signed"));
+        }
+        let bearing = template.resolve(template.properties(route), &by_token);
+        if bearing["AuthorizationType"] != "JWT" || target(&bearing["AuthorizerId"]) != "JwtAuthorizer" {
+            faults.push(format!("{route} takes no token"));
+        }
+    }
+    let token = template.resolve(&template.properties("JwtAuthorizer")["JwtConfiguration"], &by_token);
+    if token != json!({"Issuer": "https://issuer.example", "Audience": ["a", "b"]}) {
+        faults.push(format!("tokens are checked against {token}"));
+    }
+    for function in ["AdmissionFunction", "StatusFunction"] {
+        let told =
+            |parameters: &Parameters| template.resolve(&environment(template, function)["AUTHORIZATION"], parameters);
+        if told(&template.defaults()) != "iam" || told(&by_token) != "jwt" {
+            faults.push(format!("{function} reads the caller from elsewhere than the API puts it"));
+        }
+    }
+    faults
+}
+
+pub fn routes_lead_where_they_should(template: &Template) -> Vec<String> {
+    let wanted = [
+        ("$default", "AdmissionFunction"),
+        ("GET /v1/notifications/{id}", "StatusFunction"),
+        ("GET /v1/notifications/{id}/evidence", "StatusFunction"),
+        ("POST /v1/notifications", "AdmissionFunction"),
+        ("POST /v1/notifications/{id}/cancel", "AdmissionFunction"),
+    ];
+    let mut faults = Vec::new();
+    let mut routes: Vec<(String, String)> = Vec::new();
+    for route in template.of_type("AWS::ApiGatewayV2::Route") {
+        let properties = template.properties(route);
+        let integration = target(&properties["Target"]).replace("integrations/${", "").replace('}', "");
+        let integration = template.properties(&integration);
+        if integration["PayloadFormatVersion"] != "2.0" {
+            faults.push(format!("{route} speaks another payload format"));
+        }
+        routes.push((text(&properties["RouteKey"]), target(&integration["IntegrationUri"])));
+    }
+    routes.sort();
+    if routes.iter().map(|(key, function)| (key.as_str(), function.as_str())).ne(wanted) {
+        faults.push(format!("routes: {routes:?}"));
+    }
+    let throttled = &template.properties("ApiStage")["DefaultRouteSettings"];
+    let limits =
+        ["ThrottlingRateLimit", "ThrottlingBurstLimit"].into_iter().filter(|limit| throttled[*limit].is_null());
+    faults.extend(limits.map(|limit| format!("no {limit}")));
+    faults
+}
+
+/// The names that the configuration reads, per function: no more, so that no function knows what it has no use for.
+pub fn each_function_gets_its_own_environment(template: &Template) -> Vec<String> {
+    const ALL: &[&str] = &["NOTIFICATIONS_TABLE", "EVIDENCE_TABLE", "LOG_LEVEL"];
+    const EACH: &[(&str, &[&str])] = &[
+        (
+            "AdmissionFunction",
+            &[
+                "DOORBELL_QUEUE_URL",
+                "SEAL_KEY_ID",
+                "MAC_KEY_ID",
+                "AUTHORIZATION",
+                "TENANT_CLAIM",
+                "MESSAGE_LIFETIME_MAX_SECONDS",
+                "DEDUP_WINDOW_SECONDS",
+                "CLIENT_RETRY_WINDOW_SECONDS",
+                "DOORBELL_VISIBILITY_TIMEOUT_SECONDS",
+                "DOORBELL_MAX_RECEIVE_COUNT",
+                "CLOCK_SKEW_SECONDS",
+                "DOORBELL_GRACE_SECONDS",
+                "MIN_USEFUL_LIFE_SECONDS",
+            ],
+        ),
+        (
+            "DispatchFunction",
+            &[
+                "DOORBELL_QUEUE_URL",
+                "SEAL_KEY_ID",
+                "ATTEMPTS_MAX",
+                "MIN_USEFUL_LIFE_SECONDS",
+                "CLOCK_SKEW_SECONDS",
+                "DOORBELL_GRACE_SECONDS",
+                "PROVIDER_CONNECT_TIMEOUT_MS",
+                "PROVIDER_OPERATION_TIMEOUT_MS",
+                "RETRY_BACKOFF_BASE_MS",
+                "RETRY_BACKOFF_MAX_MS",
+                "SMS_MAX_PRICE_USD",
+                "SMS_ORIGINATION_NUMBER",
+            ],
+        ),
+        (
+            "ReconciliationFunction",
+            &[
+                "DOORBELL_QUEUE_URL",
+                "ATTEMPTS_MAX",
+                "MIN_USEFUL_LIFE_SECONDS",
+                "CLOCK_SKEW_SECONDS",
+                "DOORBELL_GRACE_SECONDS",
+            ],
+        ),
+        ("StatusFunction", &["AUTHORIZATION", "TENANT_CLAIM"]),
+    ];
+    let mut faults = Vec::new();
+    for (function, own) in EACH {
+        let given = environment(template, function).as_object().expect("an environment");
+        let wanted = |name: &str| ALL.contains(&name) || own.contains(&name);
+        faults.extend(given.keys().filter(|name| !wanted(name)).map(|name| format!("{function} is told {name}")));
+        let missing = ALL.iter().chain(*own).filter(|name| !given.contains_key(**name));
+        faults.extend(missing.map(|name| format!("{function} is not told {name}")));
+    }
+    if !template.0["Globals"]["Function"]["Environment"].is_null() {
+        faults.push("all functions are told the same".into());
+    }
+    faults
+}
+
+pub fn functions_run_the_binaries_on_arm_unless_told_otherwise(template: &Template) -> Vec<String> {
+    let mut faults = Vec::new();
+    for function in template.functions() {
+        let name = function.trim_end_matches("Function").to_lowercase();
+        let of = |property: &str, parameters: &Parameters| {
+            template.resolve(template.function_property(function, property), parameters)
+        };
+        let by_default = template.defaults();
+        let wanted = [
+            ("Architectures", json!(["arm64"])),
+            ("Runtime", json!("provided.al2023")),
+            ("Handler", json!("bootstrap")),
+            ("MemorySize", json!(256)),
+            ("CodeUri", json!(format!("../target/lambda/{name}/"))),
+        ];
+        let wrong = wanted.into_iter().filter(|(property, value)| of(property, &by_default) != *value);
+        faults.extend(wrong.map(|(property, _)| format!("{function}: {property}")));
+        if of("Architectures", &template.defaults_but(&[("Architecture", "x86_64")])) != json!(["x86_64"]) {
+            faults.push(format!("{function} cannot run on x86_64"));
+        }
+    }
+    faults
+}
+
+pub fn reconciliation_ticks_each_minute(template: &Template) -> Vec<String> {
+    let schedule = template.properties("ReconciliationSchedule");
+    let claims = [
+        (schedule["ScheduleExpression"] == "rate(1 minute)", "not each minute"),
+        (schedule["FlexibleTimeWindow"] == json!({"Mode": "OFF"}), "not on time"),
+        (target(&schedule["Target"]["Arn"]) == "ReconciliationFunction", "another target"),
+        (target(&schedule["Target"]["RoleArn"]) == "ReconciliationScheduleRole", "another role"),
+        (schedule["State"].is_null() || schedule["State"] == "ENABLED", "switched off"),
+    ];
+    claims.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| format!("schedule: {fault}")).collect()
+}
+
+pub fn trouble_rings_an_alarm(template: &Template) -> Vec<String> {
+    let alarms: Vec<(String, String)> = template
+        .of_type("AWS::CloudWatch::Alarm")
+        .into_iter()
+        .map(|alarm| template.properties(alarm))
+        .map(|alarm| (text(&alarm["MetricName"]), target(&alarm["Dimensions"][0]["Value"])))
+        .collect();
+    let queues = [
+        ("ApproximateNumberOfMessagesVisible", "DoorbellDeadLetterQueue"),
+        ("ApproximateAgeOfOldestMessage", "DoorbellQueue"),
+        ("Invocations", "ReconciliationFunction"),
+    ];
+    let functions = template
+        .functions()
+        .into_iter()
+        .flat_map(|function| ["Errors", "Throttles", "Duration"].map(|metric| (metric, function)));
+    let wanted = queues.into_iter().chain(functions);
+    let missing = wanted.filter(|(metric, of)| !alarms.iter().any(|alarm| alarm.0 == *metric && alarm.1 == *of));
+    missing.map(|(metric, of)| format!("no alarm on {metric} of {of}")).collect()
+}
+
+fn environment<'a>(template: &'a Template, function: &str) -> &'a Value {
+    &template.properties(function)["Environment"]["Variables"]
+}

@@ -1,0 +1,33 @@
+//! The adapters: each turns one port method into one AWS request, and its answer into a type.
+//!
+//! * [`Aws`] makes the clients; every option of theirs stands in `clients.rs`, with its reason.
+//! * [`Ledger`] keeps records, guards and evidence in DynamoDB.
+//! * [`SqsDoorbell`] rings, [`parse_doorbell`] reads what rang.
+//! * [`SnsCarrier`] sends texts; [`sns_outcome`] says what an answer proves.
+//! * [`KmsSealer`], [`KmsOpener`] and [`mac_root`] hold the keys.
+//! * [`SystemClock`] is time and chance; [`telemetry`] and [`warm`] are what a function does before its first event.
+//!
+//! An SDK error is never formatted: its text may hold a number or a body. What is logged of it is the operation, the
+//! code, and the class that it was put in.
+
+mod carrier;
+mod clients;
+mod clock;
+mod codec;
+mod doorbell;
+mod failure;
+mod ledger;
+mod seal;
+mod sns_outcome;
+pub mod telemetry;
+mod tries;
+pub mod warm;
+
+pub use carrier::{SnsCarrier, SnsSettings};
+pub use clients::{Aws, CarrierTimeouts, Parts, SetupFault};
+pub use clock::SystemClock;
+pub use doorbell::{SqsDoorbell, parse_doorbell};
+pub use failure::{Failure, FailureKind};
+pub use ledger::Ledger;
+pub use seal::{KmsOpener, KmsSealer, mac_root};
+pub use sns_outcome::sns_outcome;

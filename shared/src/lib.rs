@@ -1,8 +1,18 @@
 //! Sendonce: one event, at most one text message, and the evidence to prove it.
 
+pub mod admit;
+mod answer;
+#[cfg(feature = "aws")]
+pub mod aws;
+pub mod cancel;
 mod digest;
+pub mod dispatch;
 pub mod idempotency;
+pub mod invocation;
+mod land;
 pub mod notification;
 pub mod ports;
+pub mod read;
+pub mod reconcile;
 pub mod tenant;
 pub mod time;

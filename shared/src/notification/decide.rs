@@ -68,7 +68,7 @@ pub fn last_useful_instant(record: &Record, policy: &Policy) -> EpochMillis {
 }
 
 /// When the reconciler must look at a record again; never, once it has settled.
-pub(super) fn due_at(record: &Record, policy: &Policy) -> Option<EpochMillis> {
+pub(crate) fn due_at(record: &Record, policy: &Policy) -> Option<EpochMillis> {
     let progress = &record.progress;
     match progress.state {
         State::Accepted => {
@@ -83,10 +83,10 @@ pub(super) fn due_at(record: &Record, policy: &Policy) -> Option<EpochMillis> {
 
 /// How long to wait before attempt `number + 1`: full jitter over an interval that doubles, `random` spreading it.
 #[must_use]
-pub(crate) fn backoff(number: u32, random: u64, policy: &Policy) -> Millis {
+pub(crate) fn backoff(number: u32, random: u32, policy: &Policy) -> Millis {
     let doubled = policy.backoff_base.times(1_i64.checked_shl(number.saturating_sub(1).min(30)).unwrap_or(i64::MAX));
     let ceiling = u64::try_from(doubled.min(policy.backoff_max).get()).unwrap_or(0).max(1);
-    Millis::new(i64::try_from(random % ceiling).unwrap_or(0).saturating_add(1))
+    Millis::new(i64::try_from(u64::from(random) % ceiling).unwrap_or(0).saturating_add(1))
 }
 
 /// How long the reconciler waits after its ring number `rings`: the grace, doubling, at most 16 times it.

@@ -48,8 +48,8 @@ pub enum ChainFault {
     /// A row states what cannot have happened after the rows before it.
     #[error("row {0} states a fact that its place does not allow")]
     Illegal(u32),
-    /// The record knows of other, or further, rows.
-    #[error("the record's head is not the last row")]
+    /// The record knows of another, or a further, row.
+    #[error("the record's latest row is not among the rows")]
     OtherHead,
 }
 
@@ -157,7 +157,7 @@ impl Body {
 /// Checks that `rows` are the whole evidence of `notification`, in order, and says where they leave it.
 ///
 /// With the record at hand, missing rows at the end are found too; without it (records are forgotten sooner), they
-/// cannot be.
+/// cannot be. Rows beyond the record's are no fault: they were written after it was read.
 ///
 /// # Errors
 /// The first [`ChainFault`] met.
@@ -182,8 +182,9 @@ pub fn verify_chain(
         });
         head = row.hash;
     }
+    let knows_head = |record: &Record| rows.iter().any(|row| row.seq() == record.rev && row.hash == record.head);
     match record {
-        Some(record) if record.head != head => Err(ChainFault::OtherHead),
+        Some(record) if !knows_head(record) => Err(ChainFault::OtherHead),
         _ => progress.ok_or(ChainFault::Empty),
     }
 }

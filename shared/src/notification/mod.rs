@@ -15,14 +15,15 @@ mod text;
 mod transition;
 
 pub use command::{Command, Kind, SenderId};
-pub use decide::{Next, Policy, next};
+pub use decide::{Next, Policy, last_useful_instant, next};
+pub(crate) use decide::{backoff, due_at, ring_gap};
 pub use destination::{DestinationMac, Mask, PhoneNumber};
 pub use evidence::{ChainFault, Row, verify_chain};
 pub use fact::{Accepted, Actor, Fact, Function, ReceiptSource, Strength, UnknownBasis};
 pub use identity::{AttemptId, Event, EventId, EventType, NotificationId, Reference};
 pub use late::merge_outcome;
 pub use outcome::{Outcome, ProviderCode, Refusal, RefusalClass};
-pub use record::{Attempt, Provider, Record, State, StopReason};
+pub use record::{Attempt, Progress, Provider, Record, State, StopReason};
 pub use seal::{DataKey, OpenFault, Payload, Sealed};
 pub use text::MessageText;
 pub use transition::{Held, IllegalTransition, Transition};

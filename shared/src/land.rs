@@ -1,0 +1,89 @@
+//! Getting one step written, through lost answers and conflicts.
+
+use crate::notification::{Record, Transition};
+use crate::ports::{Clock, Records, Transitions, Unreadable, WriteFault, Written};
+use crate::time::Millis;
+
+/// How often one write is tried. The condition makes each further try harmless.
+pub(crate) const WRITE_TRIES: u32 = 4;
+
+/// What became of a step.
+#[derive(Debug)]
+pub(crate) enum Landed {
+    /// It is durable.
+    Done,
+    /// Another writer was first; the record as it stands now, if there is one.
+    Lost(Option<Record>),
+}
+
+/// Writes a step, trying again where that cannot do harm.
+///
+/// A refusal after a try whose answer was lost is not a refusal: the lost try may have been applied. So doubt, once
+/// there, stays until the store says which it was.
+pub(crate) async fn land<L, C>(ledger: &L, clock: &C, step: &Transition) -> Result<Landed, WriteFault>
+where
+    L: Transitions + Records,
+    C: Clock,
+{
+    let mut doubt = Doubt::default();
+    for tried in 1..=WRITE_TRIES {
+        match ledger.commit(step).await {
+            Ok(Written::Done) => return Ok(Landed::Done),
+            Ok(Written::Held(held)) if step.is_own(&held) => return Ok(Landed::Done),
+            Ok(Written::Held(held)) if held.record.is_some() => return Ok(Landed::Lost(held.record)),
+            Ok(Written::Held(_)) => return reread(ledger, step, doubt).await,
+            Err(fault) => doubt.after(fault)?,
+        }
+        if tried < WRITE_TRIES {
+            pause(clock, tried).await;
+        }
+    }
+    Err(doubt.verdict())
+}
+
+async fn reread<L: Records>(ledger: &L, step: &Transition, doubt: Doubt) -> Result<Landed, WriteFault> {
+    let found = ledger.record(&step.record.id).await.map_err(|Unreadable| doubt.verdict())?;
+    Ok(Landed::Lost(found))
+}
+
+/// What the failed tries of one write leave open.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Doubt {
+    perhaps_done: bool,
+}
+
+impl Doubt {
+    /// Takes note of a failed try; an error when trying again makes no sense.
+    pub(crate) fn after(&mut self, fault: WriteFault) -> Result<(), WriteFault> {
+        match fault {
+            WriteFault::Conflict => Ok(()),
+            WriteFault::Unknown => {
+                self.perhaps_done = true;
+                Ok(())
+            }
+            WriteFault::Refused => Err(self.refused()),
+        }
+    }
+
+    /// What is known once no try is left.
+    pub(crate) const fn verdict(self) -> WriteFault {
+        if self.perhaps_done { WriteFault::Unknown } else { WriteFault::Conflict }
+    }
+
+    const fn refused(self) -> WriteFault {
+        if self.perhaps_done { WriteFault::Unknown } else { WriteFault::Refused }
+    }
+}
+
+/// Waits before another try: up to 20 ms, doubling, spread by chance so that rivals part.
+pub(crate) async fn pause<C: Clock>(clock: &C, tried: u32) {
+    let ceiling = 20_i64.checked_shl(tried).unwrap_or(160);
+    let spread = i64::from(random_u32(clock) % 1_024);
+    clock.pause(Millis::new(ceiling.saturating_mul(spread) / 1_024)).await;
+}
+
+/// 32 random bits.
+pub(crate) fn random_u32<C: Clock>(clock: &C) -> u32 {
+    let bytes = clock.random();
+    bytes.first_chunk::<4>().map_or(0, |head| u32::from_be_bytes(*head))
+}

@@ -1,0 +1,54 @@
+//! Reading state and evidence of one tenant, from local state alone.
+
+use crate::notification::{ChainFault, Fact, NotificationId, Record, Row, verify_chain};
+use crate::ports::{EvidenceLog, Records, Unreadable};
+use crate::tenant::TenantId;
+
+/// The reading flow. It holds nothing that could write.
+#[derive(Clone, Debug)]
+pub struct Read<L> {
+    /// Where records and evidence are.
+    pub ledger: L,
+}
+
+/// The evidence of one notification, and whether it is whole.
+#[derive(Debug)]
+pub struct Evidence {
+    /// The rows, in order.
+    pub rows: Vec<Row>,
+    /// The first fault in their chain.
+    pub fault: Option<ChainFault>,
+}
+
+impl<L: Records + EvidenceLog> Read<L> {
+    /// The record, if it is this tenant's.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when the store did not answer.
+    pub async fn status(&self, tenant: &TenantId, id: &NotificationId) -> Result<Option<Record>, Unreadable> {
+        Ok(self.ledger.record(id).await?.filter(|record| record.tenant == *tenant))
+    }
+
+    /// The evidence, if it is this tenant's: it outlives the record, and with the record at hand missing last rows are
+    /// found too. The record is read first, so that a step between the two reads adds a row rather than a fault.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when the store did not answer.
+    pub async fn evidence(&self, tenant: &TenantId, id: &NotificationId) -> Result<Option<Evidence>, Unreadable> {
+        let record = self.ledger.record(id).await?;
+        let rows = self.ledger.rows(id).await?;
+        let owner = record.as_ref().map(|record| &record.tenant).or_else(|| rows.first().and_then(owner));
+        if owner != Some(tenant) {
+            return Ok(None);
+        }
+        let fault = verify_chain(id, &rows, record.as_ref()).err();
+        Ok(Some(Evidence { rows, fault }))
+    }
+}
+
+fn owner(row: &Row) -> Option<&TenantId> {
+    match row.fact() {
+        Fact::Accepted(accepted) => Some(&accepted.tenant),
+        _ => None,
+    }
+}

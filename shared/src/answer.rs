@@ -25,7 +25,7 @@ impl Links {
 
 /// The path of a notification.
 #[must_use]
-pub fn location(id: &NotificationId) -> String {
+pub(crate) fn location(id: &NotificationId) -> String {
     format!("/v1/notifications/{id}")
 }
 

@@ -7,6 +7,7 @@ pub mod aws;
 pub mod cancel;
 mod digest;
 pub mod dispatch;
+pub mod http;
 pub mod idempotency;
 pub mod invocation;
 mod land;

@@ -188,6 +188,7 @@ where
     /// The notification is durable; a doorbell that does not ring is the reconciler's to ring.
     async fn taken(&self, arrival: &Arrival<'_>) -> Admitted {
         let ports::Admission { guard, record, .. } = &arrival.admission;
+        tracing::info!(notification.id = %record.id, rev = 0, state = record.state().as_str(), "transition");
         if self.doorbell.ring(&record.id, Millis::ZERO).await.is_err() {
             tracing::warn!(notification.id = %record.id, "doorbell not rung; reconciliation will ring it");
         }

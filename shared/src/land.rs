@@ -28,8 +28,8 @@ where
     let mut doubt = Doubt::default();
     for tried in 1..=WRITE_TRIES {
         match ledger.commit(step).await {
-            Ok(Written::Done) => return Ok(Landed::Done),
-            Ok(Written::Held(held)) if step.is_own(&held) => return Ok(Landed::Done),
+            Ok(Written::Done) => return Ok(done(step)),
+            Ok(Written::Held(held)) if step.is_own(&held) => return Ok(done(step)),
             Ok(Written::Held(held)) if held.record.is_some() => return Ok(Landed::Lost(held.record)),
             Ok(Written::Held(_)) => return reread(ledger, step, doubt).await,
             Err(fault) => doubt.after(fault)?,
@@ -39,6 +39,13 @@ where
         }
     }
     Err(doubt.verdict())
+}
+
+/// The one line that a transition leaves in the log.
+fn done(step: &Transition) -> Landed {
+    let record = &step.record;
+    tracing::info!(notification.id = %record.id, rev = record.rev, state = record.state().as_str(), "transition");
+    Landed::Done
 }
 
 async fn reread<L: Records>(ledger: &L, step: &Transition, doubt: Doubt) -> Result<Landed, WriteFault> {

@@ -5,6 +5,7 @@ mod answer;
 #[cfg(feature = "aws")]
 pub mod aws;
 pub mod cancel;
+pub mod config;
 mod digest;
 pub mod dispatch;
 pub mod http;

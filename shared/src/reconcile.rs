@@ -26,7 +26,7 @@ pub struct Reconcile<L, D, C> {
 }
 
 /// What one tick did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Tally {
     /// Notifications looked at.
     pub examined: u32,

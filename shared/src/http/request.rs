@@ -20,6 +20,15 @@ impl Request {
     pub fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.headers.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
+
+    /// Whether the body is declared as JSON, or as nothing in particular.
+    #[must_use]
+    pub fn is_json(&self) -> bool {
+        self.header("content-type").all(|value| {
+            let essence = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+            essence == "application/json" || essence.starts_with("application/") && essence.ends_with("+json")
+        })
+    }
 }
 
 /// Headers and body hold keys, numbers and tokens: none of them is printed.

@@ -28,7 +28,7 @@ impl WindowTerms {
     }
 }
 
-/// A dedup window that covers every retry. There is no other way to build one.
+/// A dedup window that covers every retry. It cannot be built any shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DedupWindow(Millis);
 
@@ -55,6 +55,12 @@ impl DedupWindow {
     /// [`WindowFault`], whose text names each term.
     pub fn new(window: Millis, terms: WindowTerms) -> Result<Self, WindowFault> {
         if window < terms.shortest() { Err(WindowFault { window, terms }) } else { Ok(Self(window)) }
+    }
+
+    /// The shortest window that these terms allow.
+    #[must_use]
+    pub const fn shortest(terms: WindowTerms) -> Self {
+        Self(terms.shortest())
     }
 
     /// The first instant at which a guard taken at `from` no longer holds.

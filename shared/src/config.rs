@@ -1,0 +1,318 @@
+//! Configuration: read once, typed, every fault of it reported together.
+
+mod reader;
+
+use crate::dispatch::Timing;
+use crate::idempotency::{DedupWindow, WindowTerms};
+use crate::notification::Policy;
+use crate::time::Millis;
+
+use reader::Reader;
+pub use reader::{ConfigFault, ConfigFaults};
+
+/// Where things are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tables {
+    /// Records and guards.
+    pub notifications: String,
+    /// Evidence.
+    pub evidence: String,
+}
+
+/// How the gateway says who calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallerRule {
+    /// By IAM: the user or role, without the session.
+    Iam,
+    /// By JWT: the issuer, and this claim.
+    Jwt {
+        /// The claim that names a tenant.
+        claim: String,
+    },
+}
+
+/// What admission needs.
+#[derive(Clone, Debug)]
+pub struct AdmissionConfig {
+    /// Where things are kept.
+    pub tables: Tables,
+    /// Where doorbells hang.
+    pub doorbell_queue_url: String,
+    /// The KMS key that data keys are made under.
+    pub seal_key_id: String,
+    /// The KMS key that the MAC root is made with.
+    pub mac_key_id: String,
+    /// How the gateway says who calls.
+    pub caller: CallerRule,
+    /// How long a key is remembered.
+    pub window: DedupWindow,
+    /// The longest life a command may ask for.
+    pub lifetime_max: Millis,
+    /// The numbers decisions depend on.
+    pub policy: Policy,
+}
+
+/// What dispatch needs.
+#[derive(Clone, Debug)]
+pub struct DispatchConfig {
+    /// Where things are kept.
+    pub tables: Tables,
+    /// Where doorbells hang.
+    pub doorbell_queue_url: String,
+    /// The numbers decisions depend on.
+    pub policy: Policy,
+    /// What connecting to the provider may take.
+    pub connect_timeout: Millis,
+    /// How long the steps of an attempt take.
+    pub timing: Timing,
+    /// The most that one text may cost, in US dollars.
+    pub max_price_usd: Option<String>,
+    /// The number that texts are sent from.
+    pub origination_number: Option<String>,
+}
+
+/// What reconciliation needs.
+#[derive(Clone, Debug)]
+pub struct ReconciliationConfig {
+    /// Where things are kept.
+    pub tables: Tables,
+    /// Where doorbells hang.
+    pub doorbell_queue_url: String,
+    /// The numbers decisions depend on.
+    pub policy: Policy,
+}
+
+/// What status needs.
+#[derive(Clone, Debug)]
+pub struct StatusConfig {
+    /// Where things are kept.
+    pub tables: Tables,
+    /// How the gateway says who calls.
+    pub caller: CallerRule,
+}
+
+/// Left after a provider call to write its outcome: one DynamoDB request with its retries.
+const WRITE_BACK: Millis = Millis::new(6_000);
+
+impl AdmissionConfig {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// All [`ConfigFaults`] at once.
+    pub fn read(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigFaults> {
+        let mut from = Reader::new(&lookup);
+        let (policy, lifetime_max) = (policy(&mut from), from.seconds("MESSAGE_LIFETIME_MAX_SECONDS", 600, 5..=86_400));
+        let config = Self {
+            tables: tables(&mut from),
+            doorbell_queue_url: from.required("DOORBELL_QUEUE_URL"),
+            seal_key_id: from.required("SEAL_KEY_ID"),
+            mac_key_id: from.required("MAC_KEY_ID"),
+            caller: caller(&mut from),
+            window: window(&mut from, lifetime_max, policy.clock_skew),
+            lifetime_max,
+            policy,
+        };
+        if config.policy.min_useful_life >= lifetime_max {
+            from.fault("MIN_USEFUL_LIFE_SECONDS", "must be below MESSAGE_LIFETIME_MAX_SECONDS");
+        }
+        from.finish(config)
+    }
+}
+
+impl DispatchConfig {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// All [`ConfigFaults`] at once.
+    pub fn read(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigFaults> {
+        let mut from = Reader::new(&lookup);
+        let config = Self {
+            tables: tables(&mut from),
+            doorbell_queue_url: from.required("DOORBELL_QUEUE_URL"),
+            policy: policy(&mut from),
+            connect_timeout: from.milliseconds("PROVIDER_CONNECT_TIMEOUT_MS", 2_000, 50..=60_000),
+            timing: Timing {
+                call: from.milliseconds("PROVIDER_OPERATION_TIMEOUT_MS", 10_000, 100..=300_000),
+                write_back: WRITE_BACK,
+            },
+            max_price_usd: from.optional("SMS_MAX_PRICE_USD", "a decimal number", is_decimal),
+            origination_number: from.optional(
+                "SMS_ORIGINATION_NUMBER",
+                "digits, at most 20, after an optional +",
+                is_origination,
+            ),
+        };
+        // What ends first must be known to have been connecting: the attempt's own limit lies 5 % below the call's.
+        let connecting = config.connect_timeout.times(100);
+        if connecting >= config.timing.call.times(95) {
+            from.fault("PROVIDER_CONNECT_TIMEOUT_MS", "must be below 95 % of PROVIDER_OPERATION_TIMEOUT_MS");
+        }
+        from.finish(config)
+    }
+}
+
+impl ReconciliationConfig {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// All [`ConfigFaults`] at once.
+    pub fn read(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigFaults> {
+        let mut from = Reader::new(&lookup);
+        let config = Self {
+            tables: tables(&mut from),
+            doorbell_queue_url: from.required("DOORBELL_QUEUE_URL"),
+            policy: policy(&mut from),
+        };
+        from.finish(config)
+    }
+}
+
+impl StatusConfig {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// All [`ConfigFaults`] at once.
+    pub fn read(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigFaults> {
+        let mut from = Reader::new(&lookup);
+        let config = Self { tables: tables(&mut from), caller: caller(&mut from) };
+        from.finish(config)
+    }
+}
+
+fn tables(from: &mut Reader<'_>) -> Tables {
+    Tables { notifications: from.required("NOTIFICATIONS_TABLE"), evidence: from.required("EVIDENCE_TABLE") }
+}
+
+fn caller(from: &mut Reader<'_>) -> CallerRule {
+    match from.text("AUTHORIZATION").as_deref() {
+        None | Some("iam") => CallerRule::Iam,
+        Some("jwt") => CallerRule::Jwt { claim: from.text("TENANT_CLAIM").unwrap_or_else(|| String::from("sub")) },
+        Some(_) => {
+            from.fault("AUTHORIZATION", "must be iam or jwt");
+            CallerRule::Iam
+        }
+    }
+}
+
+/// A function reads the numbers that its template sets; those it has no use for keep their defaults.
+fn policy(from: &mut Reader<'_>) -> Policy {
+    let policy = Policy {
+        min_useful_life: from.seconds("MIN_USEFUL_LIFE_SECONDS", 30, 1..=3_600),
+        attempts_max: u32::try_from(from.number("ATTEMPTS_MAX", 5, 1..=20)).unwrap_or(1),
+        doorbell_grace: from.seconds("DOORBELL_GRACE_SECONDS", 60, 1..=3_600),
+        clock_skew: from.seconds("CLOCK_SKEW_SECONDS", 5, 0..=300),
+        backoff_base: from.milliseconds("RETRY_BACKOFF_BASE_MS", 2_000, 1..=600_000),
+        backoff_max: from.milliseconds("RETRY_BACKOFF_MAX_MS", 60_000, 1..=900_000),
+    };
+    if policy.backoff_max < policy.backoff_base {
+        from.fault("RETRY_BACKOFF_MAX_MS", "must not be below RETRY_BACKOFF_BASE_MS");
+    }
+    policy
+}
+
+fn window(from: &mut Reader<'_>, message_lifetime: Millis, clock_skew: Millis) -> DedupWindow {
+    let terms = WindowTerms {
+        message_lifetime,
+        client_retry_window: from.seconds("CLIENT_RETRY_WINDOW_SECONDS", 3_600, 0..=2_592_000),
+        visibility_timeout: from.seconds("DOORBELL_VISIBILITY_TIMEOUT_SECONDS", 180, 1..=43_200),
+        max_receive_count: from.number("DOORBELL_MAX_RECEIVE_COUNT", 5, 1..=1_000),
+        clock_skew,
+    };
+    let length = from.seconds("DEDUP_WINDOW_SECONDS", 86_400, 1..=31_536_000);
+    DedupWindow::new(length, terms).unwrap_or_else(|fault| {
+        from.fault("DEDUP_WINDOW_SECONDS", fault);
+        DedupWindow::shortest(terms)
+    })
+}
+
+fn is_decimal(text: &str) -> bool {
+    let digits = |part: &str| !part.is_empty() && part.len() <= 9 && part.bytes().all(|b| b.is_ascii_digit());
+    match text.split_once('.') {
+        Some((whole, fraction)) => digits(whole) && digits(fraction),
+        None => digits(text),
+    }
+}
+
+fn is_origination(text: &str) -> bool {
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    (1..=20).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    fn admission(changes: &[(&str, &str)]) -> Result<AdmissionConfig, ConfigFaults> {
+        let mut variables = HashMap::from([
+            ("NOTIFICATIONS_TABLE", "n"),
+            ("EVIDENCE_TABLE", "e"),
+            ("DOORBELL_QUEUE_URL", "q"),
+            ("SEAL_KEY_ID", "s"),
+            ("MAC_KEY_ID", "m"),
+        ]);
+        variables.extend(changes.iter().copied());
+        AdmissionConfig::read(|name| variables.get(name).map(ToString::to_string))
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_template() {
+        let config = admission(&[]).unwrap();
+        assert_eq!(config.lifetime_max, Millis::from_secs(600));
+        assert_eq!(config.window.length(), Millis::from_secs(86_400));
+        assert_eq!(config.caller, CallerRule::Iam);
+        assert_eq!(config.policy.min_useful_life, Millis::from_secs(30));
+    }
+
+    #[test]
+    fn all_faults_are_reported_together_and_name_their_variable() {
+        let faults = AdmissionConfig::read(|name| match name {
+            "EVIDENCE_TABLE" => Some(String::new()),
+            "AUTHORIZATION" => Some(String::from("basic")),
+            "DEDUP_WINDOW_SECONDS" => Some(String::from("60")),
+            "CLOCK_SKEW_SECONDS" => Some(String::from("five")),
+            "DOORBELL_GRACE_SECONDS" => Some(String::from("0")),
+            _ => None,
+        })
+        .unwrap_err();
+        let text = faults.to_string();
+        for variable in [
+            "NOTIFICATIONS_TABLE",
+            "EVIDENCE_TABLE",
+            "DOORBELL_QUEUE_URL",
+            "SEAL_KEY_ID",
+            "MAC_KEY_ID",
+            "AUTHORIZATION",
+            "DEDUP_WINDOW_SECONDS",
+            "CLOCK_SKEW_SECONDS",
+            "DOORBELL_GRACE_SECONDS",
+        ] {
+            assert!(text.contains(variable), "{variable} is not in: {text}");
+        }
+        assert_eq!(faults.iter().count(), 9);
+    }
+
+    #[test]
+    fn invariant_10_a_window_shorter_than_its_formula_does_not_start() {
+        let text = admission(&[("DEDUP_WINDOW_SECONDS", "5109")]).unwrap_err().to_string();
+        assert!(text.contains("5110 s = message lifetime 600 s + client retry window 3600 s"), "{text}");
+        assert!(admission(&[("DEDUP_WINDOW_SECONDS", "5110")]).is_ok());
+    }
+
+    #[test]
+    fn rules_between_fields_hold() {
+        assert!(admission(&[("MIN_USEFUL_LIFE_SECONDS", "600")]).is_err());
+        assert!(admission(&[("RETRY_BACKOFF_MAX_MS", "1")]).is_err());
+        let dispatch = |connect: &'static str| {
+            DispatchConfig::read(move |name| match name {
+                "PROVIDER_CONNECT_TIMEOUT_MS" => Some(String::from(connect)),
+                "PROVIDER_OPERATION_TIMEOUT_MS" => Some(String::from("1000")),
+                "SMS_MAX_PRICE_USD" => Some(String::new()),
+                _ => Some(String::from("1")),
+            })
+        };
+        assert!(dispatch("949").is_ok());
+        assert!(dispatch("950").is_err());
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::document::{Parameters, Template, list, number, target, text};
+use crate::document::{Parameters, Template, environment, list, number, target, text};
 
 const BATCHING_WINDOW: &str = "MaximumBatchingWindowInSeconds";
 
@@ -75,30 +75,6 @@ pub fn admission_knows_the_queue(template: &Template) -> Vec<String> {
     ];
     let wrong = pairs.into_iter().filter(|(name, value)| environment[*name] != **value);
     wrong.map(|(name, value)| format!("{name} is {}, the queue has {value}", environment[name])).collect()
-}
-
-/// The formula of the dedup window, and the order of the timeouts, over the values that one gets without asking.
-pub fn the_defaults_fit_together(template: &Template) -> Vec<String> {
-    let parameters = template.defaults();
-    let of =
-        |function: &str, name: &str| number(&template.resolve(&environment(template, function)[name], &parameters));
-    let admission = |name: &str| of("AdmissionFunction", name);
-    let redelivery = admission("DOORBELL_VISIBILITY_TIMEOUT_SECONDS") * admission("DOORBELL_MAX_RECEIVE_COUNT");
-    let needed = admission("MESSAGE_LIFETIME_MAX_SECONDS")
-        + admission("CLIENT_RETRY_WINDOW_SECONDS")
-        + redelivery
-        + 2 * admission("CLOCK_SKEW_SECONDS");
-    let connect = of("DispatchFunction", "PROVIDER_CONNECT_TIMEOUT_MS");
-    let operation = of("DispatchFunction", "PROVIDER_OPERATION_TIMEOUT_MS");
-    let shortest = list(&template.0["Parameters"]["DispatchTimeout"]["AllowedValues"]).into_iter().map(number).min();
-    let tick = number(template.function_property("ReconciliationFunction", "Timeout"));
-    let claims = [
-        (admission("DEDUP_WINDOW_SECONDS") >= needed, "the dedup window is shorter than the formula"),
-        (connect < operation, "connecting may take longer than the whole call"),
-        (shortest.is_some_and(|seconds| operation < seconds * 1000), "a provider call may outlast the function"),
-        (tick < 60, "a tick may outlast its minute"),
-    ];
-    claims.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.into()).collect()
 }
 
 pub fn every_function_logs_to_a_group_with_retention(template: &Template) -> Vec<String> {
@@ -290,7 +266,6 @@ pub fn each_function_gets_its_own_environment(template: &Template) -> Vec<String
             "DispatchFunction",
             &[
                 "DOORBELL_QUEUE_URL",
-                "SEAL_KEY_ID",
                 "ATTEMPTS_MAX",
                 "MIN_USEFUL_LIFE_SECONDS",
                 "CLOCK_SKEW_SECONDS",
@@ -360,6 +335,7 @@ pub fn reconciliation_ticks_each_minute(template: &Template) -> Vec<String> {
         (schedule["FlexibleTimeWindow"] == json!({"Mode": "OFF"}), "not on time"),
         (target(&schedule["Target"]["Arn"]) == "ReconciliationFunction", "another target"),
         (target(&schedule["Target"]["RoleArn"]) == "ReconciliationScheduleRole", "another role"),
+        (number(template.function_property("ReconciliationFunction", "Timeout")) < 60, "a tick may outlast its minute"),
         (schedule["State"].is_null() || schedule["State"] == "ENABLED", "switched off"),
     ];
     claims.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| format!("schedule: {fault}")).collect()
@@ -384,8 +360,4 @@ pub fn trouble_rings_an_alarm(template: &Template) -> Vec<String> {
     let wanted = queues.into_iter().chain(functions);
     let missing = wanted.filter(|(metric, of)| !alarms.iter().any(|alarm| alarm.0 == *metric && alarm.1 == *of));
     missing.map(|(metric, of)| format!("no alarm on {metric} of {of}")).collect()
-}
-
-fn environment<'a>(template: &'a Template, function: &str) -> &'a Value {
-    &template.properties(function)["Environment"]["Variables"]
 }

@@ -119,6 +119,11 @@ impl Template {
     }
 }
 
+/// The variables of a function, as the template writes them.
+pub fn environment<'a>(template: &'a Template, function: &str) -> &'a Value {
+    &template.properties(function)["Environment"]["Variables"]
+}
+
 /// A scalar as CloudFormation passes it on: as text.
 pub fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)

@@ -2,8 +2,8 @@
 //! to fail on a copy with that one thing broken.
 
 mod checks;
+mod configuration;
 mod document;
-/// Its tests stand beside its checks.
 mod rights;
 
 use document::Template;
@@ -96,19 +96,6 @@ fn admission_checks_its_window_against_the_values_of_the_queue() {
         &[
             (|t| variables(t, "AdmissionFunction")["DOORBELL_VISIBILITY_TIMEOUT_SECONDS"] = json!("30"), "VISIBILITY"),
             (|t| properties(t, "DoorbellQueue")["RedrivePolicy"]["maxReceiveCount"] = json!(9), "RECEIVE_COUNT"),
-        ],
-    );
-}
-
-#[test]
-fn the_defaults_fit_together() {
-    holds_and_can_fail(
-        checks::the_defaults_fit_together,
-        &[
-            (|t| t["Parameters"]["DedupWindowSeconds"]["Default"] = json!(5109), "formula"),
-            (|t| t["Parameters"]["ProviderConnectTimeoutMs"]["Default"] = json!(10_000), "connecting"),
-            (|t| t["Parameters"]["ProviderOperationTimeoutMs"]["Default"] = json!(15_000), "outlast the function"),
-            (|t| properties(t, "ReconciliationFunction")["Timeout"] = json!(60), "outlast its minute"),
         ],
     );
 }
@@ -266,6 +253,7 @@ fn reconciliation_ticks_each_minute() {
         checks::reconciliation_ticks_each_minute,
         &[
             (|t| properties(t, "ReconciliationSchedule")["ScheduleExpression"] = json!("rate(1 hour)"), "each minute"),
+            (|t| properties(t, "ReconciliationFunction")["Timeout"] = json!(60), "outlast its minute"),
             (|t| properties(t, "ReconciliationSchedule")["State"] = json!("DISABLED"), "switched off"),
             (|t| properties(t, "ReconciliationSchedule")["FlexibleTimeWindow"]["Mode"] = json!("FLEXIBLE"), "on time"),
             (|t| properties(t, "ReconciliationSchedule")["Target"]["Arn"] = arn("DispatchFunction"), "target"),

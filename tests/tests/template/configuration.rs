@@ -1,0 +1,91 @@
+//! The template against the code that reads its variables: the same readers that the functions start with.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use sendonce::config::{AdmissionConfig, ConfigFaults, DispatchConfig, ReconciliationConfig, StatusConfig};
+use serde_json::json;
+
+use crate::document::{Parameters, Template, environment, list, number, target, text};
+use crate::{arn, holds_and_can_fail, variables};
+
+type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
+type Reader = fn(Lookup<'_>) -> Result<(), ConfigFaults>;
+
+const READERS: [(&str, Reader); 4] = [
+    ("AdmissionFunction", |lookup| AdmissionConfig::read(lookup).map(drop)),
+    ("DispatchFunction", |lookup| DispatchConfig::read(lookup).map(drop)),
+    ("ReconciliationFunction", |lookup| ReconciliationConfig::read(lookup).map(drop)),
+    ("StatusFunction", |lookup| StatusConfig::read(lookup).map(drop)),
+];
+
+/// Whatever may be chosen: no function refuses to start (the formula of the dedup window is among what could make one),
+/// and none is told what it never reads.
+fn functions_start_with_what_they_are_told(template: &Template) -> Vec<String> {
+    let timeouts = list(&template.0["Parameters"]["DispatchTimeout"]["AllowedValues"]);
+    let by_timeout = timeouts.iter().map(|seconds| template.defaults_but(&[("DispatchTimeout", &text(seconds))]));
+    let by_token = template.defaults_but(&[("JwtIssuer", "https://issuer.example"), ("JwtAudience", "a")]);
+    let choices: Vec<Parameters> = by_timeout.chain([by_token]).collect();
+    let mut faults = BTreeSet::new();
+    for (function, read) in READERS {
+        let asked = RefCell::new(BTreeSet::from(["LOG_LEVEL".to_owned()]));
+        let mut given = BTreeSet::new();
+        for parameters in &choices {
+            let told = told(template, function, parameters);
+            let outcome = read(&|name| {
+                asked.borrow_mut().insert(name.to_owned());
+                told.get(name).cloned()
+            });
+            faults.extend(outcome.err().map(|fault| format!("{function} does not start: {fault}")));
+            given.extend(told.into_keys());
+        }
+        faults.extend(given.difference(&asked.into_inner()).map(|name| format!("{function} does not read {name}")));
+    }
+    faults.into_iter().collect()
+}
+
+/// A provider call and the record of its outcome fit into the function's time, or no attempt would ever start.
+fn an_attempt_fits_into_the_timeout(template: &Template) -> Vec<String> {
+    let parameters = template.defaults();
+    let told = told(template, "DispatchFunction", &parameters);
+    let config = DispatchConfig::read(|name| told.get(name).cloned()).expect("a configuration");
+    let needed = config.timing.call.plus(config.timing.write_back).get() + 1_000;
+    let timeout = number(&template.resolve(template.function_property("DispatchFunction", "Timeout"), &parameters));
+    let given = i64::try_from(timeout).expect("a timeout") * 1_000;
+    if needed <= given { Vec::new() } else { vec![format!("an attempt needs {needed} ms, dispatch has {given} ms")] }
+}
+
+fn told(template: &Template, function: &str, parameters: &Parameters) -> BTreeMap<String, String> {
+    let variables = template.resolve(environment(template, function), parameters);
+    let variables = variables.as_object().expect("variables");
+    // What names a resource stands for its address.
+    variables.iter().map(|(name, value)| (name.clone(), target(value))).collect()
+}
+
+#[test]
+fn functions_start_with_whatever_the_template_lets_one_choose() {
+    holds_and_can_fail(
+        functions_start_with_what_they_are_told,
+        &[
+            (|t| t["Parameters"]["DedupWindowSeconds"]["Default"] = json!(5_109), "AdmissionFunction does not start"),
+            (
+                |t| t["Parameters"]["ProviderConnectTimeoutMs"]["Default"] = json!(10_000),
+                "DispatchFunction does not start",
+            ),
+            (|t| variables(t, "StatusFunction")["AUTHORIZATION"] = json!("basic"), "StatusFunction does not start"),
+            (|t| variables(t, "ReconciliationFunction")["DOORBELL_QUEUE_URL"] = json!(""), "does not start"),
+            (|t| variables(t, "StatusFunction")["SEAL_KEY_ID"] = arn("SealKey"), "does not read SEAL_KEY_ID"),
+        ],
+    );
+}
+
+#[test]
+fn a_provider_call_and_its_record_fit_into_the_timeout_of_dispatch() {
+    holds_and_can_fail(
+        an_attempt_fits_into_the_timeout,
+        &[
+            (|t| t["Parameters"]["DispatchTimeout"]["Default"] = json!(15), "dispatch has 15000 ms"),
+            (|t| t["Parameters"]["ProviderOperationTimeoutMs"]["Default"] = json!(24_000), "needs 31000 ms"),
+        ],
+    );
+}

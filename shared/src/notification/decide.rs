@@ -94,3 +94,94 @@ pub(crate) fn backoff(number: u32, random: u32, policy: &Policy) -> Millis {
 pub(crate) fn ring_gap(rings: u32, policy: &Policy) -> Millis {
     policy.doorbell_grace.times(1_i64.checked_shl(rings.min(4)).unwrap_or(16))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::*;
+    use super::super::{Fact, RefusalClass};
+    use super::*;
+
+    fn after(facts: impl IntoIterator<Item = Fact>) -> Record {
+        story(facts).0
+    }
+
+    #[test]
+    fn an_accepted_record_starts_until_too_little_life_is_left() {
+        let record = after([]);
+        assert_eq!(next(&record, at(0), &POLICY), Next::Start);
+        assert_eq!(next(&record, at(569_999), &POLICY), Next::Start);
+        let stop = Next::Stop(StopReason::ExpiredBeforeAttempt);
+        assert_eq!(next(&record, at(570_000), &POLICY), stop);
+        assert_eq!(next(&record, at(600_000), &POLICY), stop);
+    }
+
+    #[test]
+    fn a_refused_attempt_waits_for_its_turn() {
+        let record = after([started(1, 1), refused(1, RefusalClass::Retryable)]);
+        assert_eq!(next(&record, at(49_999), &POLICY), Next::Wait(at(50_000)));
+        assert_eq!(next(&record, at(50_000), &POLICY), Next::Start);
+    }
+
+    #[test]
+    fn attempts_run_out() {
+        let again = |byte, number| [started(byte, number), refused(byte, RefusalClass::Retryable)];
+        let two = after([again(1, 1), again(2, 2)].concat());
+        assert_eq!(next(&two, at(50_000), &POLICY), Next::Start);
+        let three = after([again(1, 1), again(2, 2), again(3, 3)].concat());
+        assert_eq!(next(&three, at(0), &POLICY), Next::Stop(StopReason::AttemptsExhausted));
+    }
+
+    #[test]
+    fn r6_a_lease_ends_only_after_its_skew() {
+        let record = after([started(1, 1)]);
+        assert_eq!(next(&record, at(44_999), &POLICY), Next::Running);
+        assert_eq!(next(&record, at(45_000), &POLICY), Next::LeaseEnded);
+    }
+
+    #[test]
+    fn an_unknown_stays_unknown_until_it_expires() {
+        let record = after([started(1, 1), unknown(1)]);
+        assert_eq!(next(&record, at(599_999), &POLICY), Next::Unknown);
+        assert_eq!(next(&record, at(600_000), &POLICY), Next::Stop(StopReason::ExpiredUnresolved));
+    }
+
+    #[test]
+    fn settled_records_are_left_alone_for_ever() {
+        for fact in [taken(1), refused(1, RefusalClass::Permanent)] {
+            let record = after([started(1, 1), fact]);
+            assert_eq!(next(&record, at(0), &POLICY), Next::Settled);
+            assert_eq!(next(&record, at(10_000_000), &POLICY), Next::Settled);
+        }
+    }
+
+    #[test]
+    fn due_times_cover_every_open_state_and_no_settled_one() {
+        let due = |facts: Vec<Fact>| after(facts).due_at;
+        let rung = Fact::DoorbellRung { rings: 1, next_at: at(180_000) };
+        let late_ring = Fact::DoorbellRung { rings: 1, next_at: at(900_000) };
+        let retry = vec![started(1, 1), refused(1, RefusalClass::Retryable)];
+        assert_eq!(due_at(&accepted().0, &POLICY), Some(at(60_000)));
+        assert_eq!(due(vec![rung]), Some(at(180_000)));
+        assert_eq!(due(vec![late_ring]), Some(at(570_000)), "expiry is never slept through");
+        assert_eq!(due(retry), Some(at(110_000)));
+        assert_eq!(due(vec![started(1, 1)]), Some(at(45_000)));
+        assert_eq!(due(vec![started(1, 1), unknown(1)]), Some(at(600_000)));
+        assert_eq!(due(vec![started(1, 1), taken(1)]), None);
+        assert_eq!(due(vec![stopped(StopReason::Cancelled)]), None);
+    }
+
+    #[test]
+    fn backoff_doubles_to_its_ceiling_and_is_never_nothing() {
+        assert_eq!(backoff(1, 1_999, &POLICY), Millis::new(2_000));
+        assert_eq!(backoff(1, 2_000, &POLICY), Millis::new(1));
+        assert_eq!(backoff(2, 3_999, &POLICY), Millis::new(4_000));
+        assert_eq!(backoff(9, 59_999, &POLICY), Millis::new(60_000));
+        assert_eq!(backoff(u32::MAX, 60_000, &POLICY), Millis::new(1));
+    }
+
+    #[test]
+    fn s13_gaps_between_rings_grow_to_sixteen_graces() {
+        let gaps: Vec<i64> = (0..7).map(|rings| ring_gap(rings, &POLICY).get() / 60_000).collect();
+        assert_eq!(gaps, [1, 2, 4, 8, 16, 16, 16]);
+    }
+}

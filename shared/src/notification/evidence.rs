@@ -188,3 +188,95 @@ pub fn verify_chain(
         _ => progress.ok_or(ChainFault::Empty),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::*;
+    use super::super::{State, StopReason};
+    use super::*;
+
+    fn whole() -> (Record, Vec<Row>) {
+        story([started(1, 1), unknown(1), stopped(StopReason::ExpiredUnresolved)])
+    }
+
+    fn stored(row: &Row) -> Option<Row> {
+        Row::from_stored(row.notification().clone(), row.seq(), &row.body_json(), &row.hash(), row.ttl())
+    }
+
+    #[test]
+    fn a_whole_chain_verifies_and_rebuilds_the_record() {
+        let (record, rows) = whole();
+        let progress = verify_chain(&record.id, &rows, Some(&record)).unwrap();
+        assert_eq!(progress, record.progress);
+        assert_eq!(progress.state, State::Stopped(StopReason::ExpiredUnresolved));
+        assert_eq!(verify_chain(&record.id, &rows, None), Ok(progress));
+    }
+
+    #[test]
+    fn each_kind_of_tampering_is_found() {
+        let (record, rows) = whole();
+        let check = |rows: &[Row]| verify_chain(&record.id, rows, Some(&record)).unwrap_err();
+        assert_eq!(check(&[]), ChainFault::OtherHead);
+        assert_eq!(verify_chain(&record.id, &[], None), Err(ChainFault::Empty));
+        assert_eq!(check(&rows[1..]), ChainFault::Missing(0));
+        assert_eq!(check(&[&rows[..1], &rows[2..]].concat()), ChainFault::Missing(1));
+        assert_eq!(check(&rows[..3]), ChainFault::OtherHead);
+        assert!(verify_chain(&record.id, &rows[..3], None).is_ok(), "without the record the end cannot be known");
+
+        let mut altered = rows.clone();
+        altered[1].body.at = at(5);
+        assert_eq!(check(&altered), ChainFault::Unchained(1));
+        altered[1].hash = altered[1].body.hash();
+        assert_eq!(check(&altered), ChainFault::Unchained(2));
+
+        let mut other = rows.clone();
+        other[0].notification = NotificationId::parse(&format!("ntf_{}", "a".repeat(32))).unwrap();
+        assert_eq!(check(&other), ChainFault::Missing(0));
+    }
+
+    #[test]
+    fn rows_that_state_the_impossible_are_found_even_when_chained() {
+        let (record, rows) = story([started(1, 1)]);
+        let row = |seq, fact, prev| Row::new(&record.id, ACCEPTED_AT, seq, at(2), rows[0].actor().clone(), fact, prev);
+        let twice = row(2, rows[0].fact().clone(), rows[1].hash());
+        let forged = [rows.as_slice(), &[twice]].concat();
+        assert_eq!(verify_chain(&record.id, &forged, None), Err(ChainFault::Illegal(2)));
+        let headless = [row(0, taken(1), Row::genesis(&record.id))];
+        assert_eq!(verify_chain(&record.id, &headless, None), Err(ChainFault::Illegal(0)));
+    }
+
+    #[test]
+    fn stored_rows_round_trip_and_anything_else_does_not_read() {
+        let (_, rows) = whole();
+        for row in &rows {
+            assert_eq!(stored(row).as_ref(), Some(row));
+        }
+        let row = &rows[1];
+        let read =
+            |seq, body: &str, hash: &[u8]| Row::from_stored(row.notification().clone(), seq, body, hash, row.ttl());
+        let body = row.body_json();
+        assert!(read(2, &body, &row.hash()).is_none());
+        assert!(read(1, &body.replace("sns", "snt"), &row.hash()).is_none());
+        assert!(read(1, &format!(" {body}"), &sha256(&[format!(" {body}").as_bytes()])).is_none());
+        assert!(read(1, &body, &row.hash()[1..]).is_none());
+        assert!(read(1, "{}", &row.hash()).is_none());
+    }
+
+    #[test]
+    fn the_form_of_a_body_is_pinned_because_its_hash_is_kept_for_13_months() {
+        let (_, rows) = whole();
+        let body = rows[3].body_json();
+        let expected = format!(
+            "{{\"seq\":3,\"at\":1000003,\"actor\":\"dispatch/$LATEST/req-1\",\"kind\":\"stopped\",\
+             \"reason\":\"expired_unresolved\",\"prev_hash\":\"{}\"}}",
+            base64url(&rows[2].hash())
+        );
+        assert_eq!(body, expected);
+    }
+
+    #[test]
+    fn rows_are_forgotten_together_13_months_after_acceptance() {
+        let (_, rows) = whole();
+        assert!(rows.iter().all(|row| row.ttl() == ACCEPTED_AT.plus(Millis::from_secs(403 * 86_400)).secs_ceil()));
+    }
+}

@@ -212,3 +212,25 @@ impl TryFrom<String> for Actor {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_actors_text_round_trips() {
+        let actor = Actor {
+            function: Function::Reconciliation,
+            version: Reference::parse("$LATEST"),
+            request_id: Reference::parse("8d3b4d5e-0000-1111-2222-333344445555"),
+        };
+        assert_eq!(actor.to_string(), "reconciliation/$LATEST/8d3b4d5e-0000-1111-2222-333344445555");
+        assert_eq!(Actor::try_from(actor.to_string()), Ok(actor));
+        let bare = Actor { function: Function::Admission, version: None, request_id: None };
+        assert_eq!(bare.to_string(), "admission/-/-");
+        assert_eq!(Actor::try_from(bare.to_string()), Ok(bare));
+        for text in ["", "admission", "admission/1", "other/1/2", "admission/1/2/3"] {
+            assert!(Actor::try_from(String::from(text)).is_err(), "{text}");
+        }
+    }
+}

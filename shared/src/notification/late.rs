@@ -52,3 +52,73 @@ fn first_hand(attempt: &AttemptId, outcome: &Outcome, retry_at: EpochMillis) -> 
         Outcome::Unknown(basis) => Fact::AttemptUnknown { attempt, basis: *basis },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::*;
+    use super::super::{ProviderCode, Refusal, RefusalClass, StopReason, UnknownBasis};
+    use super::*;
+
+    fn accepted_outcome() -> Outcome {
+        Outcome::Accepted { message_id: None, request_id: None }
+    }
+
+    fn refusal(class: RefusalClass) -> Outcome {
+        Outcome::Refused(Refusal { class, code: ProviderCode::Throttled })
+    }
+
+    fn doubt() -> Outcome {
+        Outcome::Unknown(UnknownBasis::Timeout)
+    }
+
+    /// The facts that attempt 1's acceptance, refusal and doubt add to a story's end.
+    fn merged(facts: impl IntoIterator<Item = Fact>) -> [Option<Fact>; 3] {
+        let (record, _) = story(facts);
+        let merge = |outcome| merge_outcome(&record, &attempt(1), &outcome, at(50_000));
+        [merge(accepted_outcome()), merge(refusal(RefusalClass::Retryable)), merge(doubt())]
+    }
+
+    fn reconciled() -> Option<Fact> {
+        let (source, strength) = (ReceiptSource::LateAnswer, Strength::Exact);
+        Some(Fact::ReconciledAccepted { attempt: attempt(1), source, strength, message_id: None })
+    }
+
+    fn kept(accepted: bool) -> Option<Fact> {
+        Some(Fact::LateAnswer { attempt: attempt(1), accepted: Some(accepted) })
+    }
+
+    const RETRYABLE: RefusalClass = RefusalClass::Retryable;
+
+    #[test]
+    fn while_its_own_attempt_is_running_each_outcome_is_first_hand() {
+        assert_eq!(merged([started(1, 1)]), [Some(taken(1)), Some(refused(1, RETRYABLE)), Some(unknown(1))]);
+    }
+
+    #[test]
+    fn r7_after_its_lease_ended_proof_counts_and_doubt_adds_nothing() {
+        assert_eq!(merged([started(1, 1), unknown(1)]), [reconciled(), Some(refused(1, RETRYABLE)), None]);
+    }
+
+    #[test]
+    fn an_earlier_attempts_acceptance_settles_what_is_not_running() {
+        let next_unknown = [started(1, 1), refused(1, RETRYABLE), started(2, 2), unknown(2)];
+        assert_eq!(merged(next_unknown), [reconciled(), None, None]);
+        assert_eq!(merged([started(1, 1), refused(1, RETRYABLE)]), [reconciled(), None, None]);
+        assert_eq!(merged([started(1, 1), refused(1, RETRYABLE), started(2, 2)]), [kept(true), None, None]);
+    }
+
+    #[test]
+    fn after_the_end_an_answer_is_kept_as_evidence_and_changes_nothing() {
+        let ended = [started(1, 1), unknown(1), stopped(StopReason::ExpiredUnresolved)];
+        assert_eq!(merged(ended), [kept(true), kept(false), None]);
+        assert_eq!(merged([started(1, 1), taken(1)]), [None, None, None]);
+    }
+
+    #[test]
+    fn only_a_refusal_worth_retrying_names_a_time() {
+        let (record, _) = story([started(1, 1)]);
+        let merge = |class| merge_outcome(&record, &attempt(1), &refusal(class), at(50_000)).unwrap();
+        assert_eq!(merge(RefusalClass::RetryableAlarm), refused(1, RefusalClass::RetryableAlarm));
+        assert_eq!(merge(RefusalClass::Permanent), refused(1, RefusalClass::Permanent));
+    }
+}

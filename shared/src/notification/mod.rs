@@ -6,6 +6,8 @@ mod decide;
 mod destination;
 mod evidence;
 mod fact;
+#[cfg(test)]
+mod fixture;
 mod identity;
 mod late;
 mod outcome;

@@ -138,3 +138,51 @@ fn cipher(key: &DataKey) -> Aes256Gcm {
 fn associated_data(tenant: &TenantId, id: &NotificationId) -> String {
     format!("sendonce.seal.v1/{}/{}", tenant.as_str(), id.as_str())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{accepted, payload};
+    use super::*;
+
+    fn sealed(record: &super::super::Record) -> Sealed {
+        Sealed::seal(&payload(), &record.tenant, &record.id, &DataKey::new([7; 32]), &[9; 184], [1; 12]).unwrap()
+    }
+
+    #[test]
+    fn what_is_sealed_opens_for_its_own_notification_and_key_only() {
+        let (record, _) = accepted();
+        let (key, sealed) = (DataKey::new([7; 32]), sealed(&record));
+        assert!(sealed.open(&record.tenant, &record.id, &key) == Ok(payload()));
+        assert_eq!(sealed.encrypted_key(), Some(&[9; 184][..]));
+        let other = NotificationId::parse(&format!("ntf_{}", "a".repeat(32))).unwrap();
+        assert_eq!(sealed.open(&record.tenant, &other, &key), Err(OpenFault));
+        assert_eq!(sealed.open(&TenantId::derive(&["b"]), &record.id, &key), Err(OpenFault));
+        assert_eq!(sealed.open(&record.tenant, &record.id, &DataKey::new([8; 32])), Err(OpenFault));
+    }
+
+    #[test]
+    fn every_altered_or_cut_envelope_stays_shut() {
+        let (record, _) = accepted();
+        let (key, whole) = (DataKey::new([7; 32]), sealed(&record));
+        let start = 1 + 2 + 184;
+        for at in (0..3).chain(start..whole.as_bytes().len()) {
+            let mut bytes = whole.as_bytes().to_vec();
+            bytes[at] ^= 1;
+            assert_eq!(Sealed::from_bytes(bytes).open(&record.tenant, &record.id, &key), Err(OpenFault), "byte {at}");
+        }
+        for length in 0..whole.as_bytes().len() {
+            let cut = Sealed::from_bytes(whole.as_bytes()[..length].to_vec());
+            assert_eq!(cut.open(&record.tenant, &record.id, &key), Err(OpenFault), "length {length}");
+        }
+    }
+
+    #[test]
+    fn p1_no_part_of_number_or_body_is_in_the_envelope_or_its_debug() {
+        let (record, _) = accepted();
+        let sealed = sealed(&record);
+        let clear = String::from_utf8_lossy(sealed.as_bytes()).into_owned();
+        assert!(!clear.contains("482913") && !clear.contains("5550142973"));
+        let shown = format!("{sealed:?} {:?} {:?}", payload(), DataKey::new([7; 32]));
+        assert!(!shown.contains("482913") && !shown.contains("555014"), "{shown}");
+    }
+}

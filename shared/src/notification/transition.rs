@@ -73,3 +73,121 @@ impl Transition {
             || held.record.as_ref().is_some_and(|record| record.head == self.record.head)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::*;
+    use super::super::{Function, ReceiptSource, RefusalClass, StopReason, Strength};
+    use super::*;
+
+    fn late_acceptance(byte: u8) -> Fact {
+        Fact::ReconciledAccepted {
+            attempt: attempt(byte),
+            source: ReceiptSource::LateAnswer,
+            strength: Strength::Exact,
+            message_id: None,
+        }
+    }
+
+    /// One fact of each kind, about attempt 1 where it is about one.
+    fn all_facts() -> Vec<Fact> {
+        vec![
+            accepted().1.fact().clone(),
+            Fact::DoorbellRung { rings: 1, next_at: at(0) },
+            started(9, 1),
+            started(9, 2),
+            taken(1),
+            refused(1, RefusalClass::Retryable),
+            refused(1, RefusalClass::Permanent),
+            unknown(1),
+            late_acceptance(1),
+            Fact::LateAnswer { attempt: attempt(1), accepted: Some(true) },
+            stopped(StopReason::Cancelled),
+        ]
+    }
+
+    /// Which of [`all_facts`] a story's end knows, and where they lead.
+    fn known(facts: impl IntoIterator<Item = Fact>) -> Vec<(usize, State)> {
+        let (record, _) = story(facts);
+        let step = |fact| record.step(fact, at(1), actor(Function::Dispatch), &POLICY);
+        all_facts()
+            .into_iter()
+            .enumerate()
+            .filter_map(|(at, fact)| Some((at, step(fact).ok()?.record.state())))
+            .collect()
+    }
+
+    const CANCELLED: State = State::Stopped(StopReason::Cancelled);
+
+    #[test]
+    fn accepted_knows_a_ring_a_start_and_a_stop() {
+        assert_eq!(known([]), [(1, State::Accepted), (2, State::Sending), (10, CANCELLED)]);
+    }
+
+    #[test]
+    fn sending_knows_the_outcome_of_its_own_attempt_only() {
+        let outcomes = [
+            (4, State::Sent),
+            (5, State::Accepted),
+            (6, State::Failed),
+            (7, State::DispatchUnknown),
+            (9, State::Sending),
+        ];
+        assert_eq!(known([started(1, 1)]), outcomes);
+        assert_eq!(known([started(2, 1)]), [(9, State::Sending)]);
+    }
+
+    #[test]
+    fn unknown_knows_a_late_answer_and_a_stop() {
+        let ways =
+            [(5, State::Accepted), (6, State::Failed), (8, State::Sent), (9, State::DispatchUnknown), (10, CANCELLED)];
+        assert_eq!(known([started(1, 1), unknown(1)]), ways);
+    }
+
+    #[test]
+    fn a_refused_attempt_may_turn_out_accepted_or_be_followed_by_the_next() {
+        let ways = [(1, State::Accepted), (3, State::Sending), (8, State::Sent), (9, State::Accepted), (10, CANCELLED)];
+        assert_eq!(known([started(1, 1), refused(1, RefusalClass::RetryableAlarm)]), ways);
+    }
+
+    #[test]
+    fn settled_states_absorb() {
+        for last in [taken(1), refused(1, RefusalClass::PermanentAlarm)] {
+            let (record, _) = story([started(1, 1), last.clone()]);
+            assert_eq!(known([started(1, 1), last]), [(9, record.state())]);
+        }
+        assert_eq!(known([stopped(StopReason::Cancelled)]), []);
+    }
+
+    #[test]
+    fn settling_removes_the_seal_and_only_settled_records_may_be_forgotten() {
+        let (open, _) = story([started(1, 1), unknown(1)]);
+        assert!(open.sealed.is_some() && open.ttl.is_none());
+        let (settled, _) = story([started(1, 1), taken(1)]);
+        assert!(settled.sealed.is_none());
+        assert_eq!(settled.ttl, Some(at(2).plus(Millis::from_secs(30 * 86_400)).secs_ceil()));
+    }
+
+    #[test]
+    fn a_step_is_fenced_by_the_revision_before_it() {
+        let (record, _) = story([started(1, 1)]);
+        let step = record.step(taken(1), at(9), actor(Function::Dispatch), &POLICY).unwrap();
+        assert_eq!((step.expected_rev, step.record.rev, step.row.seq()), (1, 2, 2));
+        assert_eq!(step.record.head, step.row.hash());
+        assert_eq!(step.record.updated_at, at(9));
+    }
+
+    #[test]
+    fn a8_an_own_step_is_known_by_its_row_even_when_the_record_moved_on() {
+        let (record, _) = story([]);
+        let mine = record.step(started(1, 1), at(1), actor(Function::Dispatch), &POLICY).unwrap();
+        let theirs = record.step(started(2, 1), at(1), actor(Function::Dispatch), &POLICY).unwrap();
+        let moved = mine.record.step(unknown(1), at(2), actor(Function::Reconciliation), &POLICY).unwrap();
+        let held = |record: &Record, row: &Row| Held { record: Some(record.clone()), row: Some(row.clone()) };
+        assert!(mine.is_own(&held(&mine.record, &mine.row)));
+        assert!(mine.is_own(&held(&moved.record, &mine.row)));
+        assert!(mine.is_own(&Held { record: Some(mine.record.clone()), row: None }));
+        assert!(!mine.is_own(&held(&theirs.record, &theirs.row)));
+        assert!(!mine.is_own(&Held::default()));
+    }
+}

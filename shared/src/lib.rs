@@ -1,4 +1,5 @@
-//! Sendonce: one event, at most one text message, and the evidence to prove it.
+#![doc = include_str!("../README.md")]
+#![deny(missing_docs)]
 
 pub mod admit;
 mod answer;

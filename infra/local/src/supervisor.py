@@ -23,18 +23,18 @@ def die_with_parent():
 
 def main(scratch, command):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(128 + number))
+        signal.signal(number, lambda caught, _: sys.exit(128 + caught))
     # A session of its own: its group is what will be killed, and Ctrl-C in the terminal does not reach it before us.
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=die_with_parent)
 
     def end():
         try:
             os.killpg(child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        except OSError:
+            pass  # the group is gone already
 
     def watch():
-        sys.stdin.buffer.read()
+        os.read(0, 1)  # unbuffered: a buffered reader blocked in a thread makes the interpreter's exit fail
         end()
 
     threading.Thread(target=watch, daemon=True).start()

@@ -1,0 +1,124 @@
+//! The four functions, built by cargo as they are deployed: each binary alone in a zip, named `bootstrap`.
+
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use zip::write::SimpleFileOptions;
+
+use crate::supervise;
+
+/// The packages, whose binaries have the same names.
+pub(crate) const FUNCTIONS: [&str; 4] = ["admission", "dispatch", "reconciliation", "status"];
+
+/// One built function.
+#[derive(Debug, Clone)]
+pub(crate) struct Built {
+    /// Name of package and binary.
+    pub(crate) name: String,
+    /// Where cargo put it.
+    pub(crate) path: PathBuf,
+}
+
+/// The root of the workspace that this crate was built in.
+pub(crate) fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Asks cargo where it builds: not always `target`.
+pub(crate) async fn target_directory() -> Result<PathBuf> {
+    #[derive(Deserialize)]
+    struct Metadata {
+        target_directory: PathBuf,
+    }
+    let command = [&cargo(), "metadata", "--no-deps", "--format-version", "1", "--offline"];
+    let output = Command::new(command.first().unwrap_or(&"cargo"))
+        .args(command.iter().skip(1))
+        .current_dir(workspace())
+        .output()
+        .context("cannot run cargo; install Rust (https://rustup.rs) and run this again")?;
+    let metadata: Metadata =
+        serde_json::from_slice(&output.stdout).context("cargo metadata gave an unexpected answer")?;
+    Ok(metadata.target_directory)
+}
+
+/// Builds the functions. Cargo shows its progress on standard error meanwhile.
+pub(crate) async fn build(release: bool) -> Result<Vec<Built>> {
+    let cargo = cargo();
+    let mut command: Vec<&str> = vec![&cargo, "build", "--message-format", "json-render-diagnostics"];
+    for function in FUNCTIONS {
+        command.extend(["--package", function]);
+    }
+    if release {
+        command.push("--release");
+    }
+    let (status, messages) = supervise::output(&command, as_from_a_shell).await?;
+    if !status.success() {
+        bail!("the functions do not build; cargo says above why");
+    }
+    let built: Vec<Built> = messages.lines().filter_map(executable).collect();
+    match FUNCTIONS.iter().find(|name| !built.iter().any(|function| function.name == **name)) {
+        Some(missing) => bail!("cargo built no binary named {missing}; functions/{missing} must have one"),
+        None => Ok(built),
+    }
+}
+
+/// The deployment package of one binary.
+pub(crate) fn zip(binary: &Path, compress: bool) -> Result<Vec<u8>> {
+    let content = std::fs::read(binary).with_context(|| format!("cannot read {}", binary.display()))?;
+    let method = if compress { zip::CompressionMethod::Deflated } else { zip::CompressionMethod::Stored };
+    let options = SimpleFileOptions::default().compression_method(method).unix_permissions(0o755);
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    archive.start_file("bootstrap", options)?;
+    archive.write_all(&content)?;
+    Ok(archive.finish()?.into_inner())
+}
+
+fn cargo() -> String {
+    std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
+}
+
+/// `cargo run` describes *our* package to us in the environment. Some build scripts watch those variables, and would run
+/// again, and all that depends on them be built again, each time a build is started from here and then from a shell.
+fn as_from_a_shell(command: &mut Command) {
+    command.current_dir(workspace());
+    for (name, _) in std::env::vars() {
+        let ours = ["CARGO_PKG_", "CARGO_BIN_", "CARGO_MANIFEST_", "CARGO_CRATE_", "CARGO_PRIMARY_"];
+        if ours.iter().any(|prefix| name.starts_with(prefix)) {
+            command.env_remove(name);
+        }
+    }
+}
+
+fn executable(message: &str) -> Option<Built> {
+    #[derive(Deserialize)]
+    struct Message {
+        target: Target,
+        executable: Option<PathBuf>,
+    }
+    #[derive(Deserialize)]
+    struct Target {
+        name: String,
+    }
+    let message: Message = serde_json::from_str(message).ok()?;
+    Some(Built { name: message.target.name, path: message.executable? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::executable;
+
+    #[test]
+    fn only_messages_about_executables_count() {
+        let bin = r#"{"reason":"compiler-artifact","target":{"kind":["bin"],"name":"status"},"executable":"/t/debug/status"}"#;
+        let built = executable(bin).expect("an executable");
+        assert_eq!((built.name.as_str(), built.path.to_str()), ("status", Some("/t/debug/status")));
+        assert!(
+            executable(r#"{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"status"},"executable":null}"#)
+                .is_none()
+        );
+        assert!(executable(r#"{"reason":"build-finished","success":true}"#).is_none());
+    }
+}

@@ -1,0 +1,18 @@
+//! `infra/template.yaml` on one laptop: deploys it as it is, on MiniStack, and drives it.
+
+pub mod api;
+pub mod args;
+pub mod aws;
+mod deploy;
+pub mod doorbells;
+mod endpoint;
+mod functions;
+mod ministack;
+mod package;
+pub mod provider;
+mod python;
+pub mod say;
+pub mod serve;
+pub mod stack;
+pub mod story;
+mod supervise;

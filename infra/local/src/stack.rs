@@ -1,0 +1,151 @@
+//! The whole of it, up and running: functions built, MiniStack, the scripted endpoints, the template deployed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::api::Api;
+use crate::aws::{Aws, client};
+use crate::deploy::deploy;
+use crate::doorbells::Doorbells;
+use crate::endpoint::Endpoint;
+use crate::functions::{self, Built};
+use crate::ministack::{self, Place};
+use crate::provider::{Carrier, Provider};
+use crate::python;
+use crate::say::Timeline;
+use crate::supervise::Supervised;
+
+const NAME: &str = "sendonce";
+const TRIES: u32 = 3;
+
+/// Windows short enough to watch them pass. The template checks them against each other as it does any others.
+const PARAMETERS: [(&str, &str); 10] = [
+    ("MessageLifetimeMaxSeconds", "600"),
+    ("DedupWindowSeconds", "7200"),
+    ("ClientRetryWindowSeconds", "600"),
+    ("ClockSkewSeconds", "1"),
+    ("DoorbellGraceSeconds", "5"),
+    ("MinUsefulLifeSeconds", "2"),
+    ("DispatchTimeout", "15"),
+    ("ProviderConnectTimeoutMs", "1000"),
+    ("ProviderOperationTimeoutMs", "3000"),
+    ("RetryBackoffBaseMs", "1000"),
+];
+
+/// What to bring up.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Build the functions as they are deployed.
+    pub release: bool,
+    /// How the provider behaves unless told otherwise.
+    pub provider: Provider,
+    /// Keep MiniStack's log, and the functions', here.
+    pub log: Option<PathBuf>,
+}
+
+/// A running stack. Dropping it leaves nothing behind.
+#[derive(Debug)]
+pub struct Stack {
+    /// The provider's script and memory.
+    pub carrier: Arc<Carrier>,
+    /// The way to the queue.
+    pub doorbells: Arc<Doorbells>,
+    /// When the schedule began to count its minutes.
+    pub deployed_at: Timestamp,
+    /// Where MiniStack answers.
+    pub endpoint: String,
+    api_id: String,
+    log: PathBuf,
+    // In the order in which they end: first those who call, then those who are called.
+    _ministack: Supervised,
+    _endpoints: [Endpoint; 2],
+}
+
+impl Stack {
+    /// Brings a stack up, and tells about it as it goes.
+    pub async fn up(options: &Options, timeline: &Timeline) -> Result<Self> {
+        let target = functions::target_directory().await?;
+        let python = python::environment(&target, timeline).await?;
+        timeline.event("functions: cargo builds them");
+        let functions = functions::build(options.release).await?;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match Self::start(options, timeline, &python, &functions).await {
+                Err(error) if tries < TRIES && error.to_string().contains("already in use") => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// A client of the service. Each runtime needs its own.
+    pub fn api(&self) -> Result<Api> {
+        Ok(Api::new(Aws::new(&self.endpoint)?, &self.api_id))
+    }
+
+    /// The texts that reached a handset.
+    pub async fn texts(&self, number: &str) -> Result<usize> {
+        let all = client()?.get(format!("{}/_ministack/sns/sms-messages", self.endpoint)).send().await?;
+        let all: Value = all.json().await?;
+        let texts = all.get("sms_messages").and_then(|by_number| by_number.get(number)?.as_array());
+        Ok(texts.map_or(0, Vec::len))
+    }
+
+    /// What MiniStack and the functions have logged so far.
+    pub fn logged(&self) -> Result<String> {
+        std::fs::read_to_string(&self.log).context("cannot read MiniStack's log")
+    }
+
+    async fn start(
+        options: &Options,
+        timeline: &Timeline,
+        python: &std::path::Path,
+        functions: &[Built],
+    ) -> Result<Self> {
+        let port = ministack::free_port()?;
+        let endpoint = format!("http://127.0.0.1:{port}");
+        let (carrier, doorbells) = (Arc::new(Carrier::new(options.provider)), Arc::new(Doorbells::default()));
+        let sns = Endpoint::start(&endpoint, carrier.clone())?;
+        let sqs = Endpoint::start(&endpoint, doorbells.clone())?;
+        let scratch = tempfile::Builder::new()
+            .prefix("sendonce-local-")
+            .tempdir()
+            .context("cannot create a temporary directory")?
+            .keep();
+        let log = options.log.clone().unwrap_or_else(|| scratch.join("ministack.log"));
+        let place = Place { python, scratch: &scratch, port, sns: &sns.url, sqs: &sqs.url, log: &log };
+        let process = ministack::start(&place).await?;
+        timeline.event(&format!("MiniStack: {endpoint}, roles enforced; provider: {}; queue: {}", sns.url, sqs.url));
+        let template = functions::workspace().join("infra/template.yaml");
+        let template =
+            std::fs::read_to_string(&template).with_context(|| format!("cannot read {}", template.display()))?;
+        let parameters: Vec<(&str, &str)> = PARAMETERS.into_iter().chain([("Architecture", architecture()?)]).collect();
+        let deployed = deploy(&Aws::new(&endpoint)?, NAME, &template, functions, &parameters).await?;
+        timeline.event(&format!("infra/template.yaml: deployed, {} resources", deployed.resources));
+        let api_id = deployed.outputs.get("ApiId").context("the template has no output ApiId")?.clone();
+        let endpoints = [sns, sqs];
+        Ok(Self {
+            carrier,
+            doorbells,
+            deployed_at: Timestamp::now(),
+            endpoint,
+            api_id,
+            log,
+            _ministack: process,
+            _endpoints: endpoints,
+        })
+    }
+}
+
+/// The functions run as processes of this machine, so they are built for it.
+fn architecture() -> Result<&'static str> {
+    match std::env::consts::ARCH {
+        "x86_64" => Ok("x86_64"),
+        "aarch64" => Ok("arm64"),
+        other => bail!("the template knows arm64 and x86_64, and this machine is {other}"),
+    }
+}

@@ -6,6 +6,7 @@ use crate::idempotency::{
 };
 use crate::invocation::Invocation;
 use crate::land::{WRITE_TRIES, pause};
+use crate::marks::{Mark, mark, marked};
 use crate::notification::{Accepted, Command, Fact, NotificationId, Payload, Policy, Record, Row};
 use crate::ports::{self, Admissions, Clock, Doorbell, HeldAdmission, Sealer, WriteFault, Written};
 use crate::tenant::TenantId;
@@ -146,12 +147,11 @@ where
         let found = self.ledger.guard(&scope.guard_id(tenant)).await.map_err(|_| NotAdmitted::Unavailable)?;
         let nonce = Nonce::new(self.clock.random());
         match found.as_ref().map(|guard| guard.judge(print, nonce, now)) {
-            Some(Verdict::Replay(answer)) => Ok(Some(Admitted {
-                id: NotificationId::of(tenant, &command.event),
-                answer: answer.clone(),
-                replayed: true,
-            })),
-            Some(Verdict::Reused) => Err(NotAdmitted::KeyReused),
+            Some(Verdict::Replay(answer)) => {
+                mark(Mark::EndedReplayed);
+                Ok(Some(replay(&NotificationId::of(tenant, &command.event), answer.clone())))
+            }
+            Some(Verdict::Reused) => marked(Mark::EndedReused, Err(NotAdmitted::KeyReused)),
             Some(Verdict::Own | Verdict::Ended) | None => Ok(None),
         }
     }
@@ -199,14 +199,16 @@ where
         let id = &arrival.admission.record.id;
         if let Some(found) = &held.guard {
             match found.judge(&arrival.print, arrival.admission.guard.nonce, arrival.now) {
-                Verdict::Own => return Ok(self.taken(arrival).await),
-                Verdict::Replay(answer) => return Ok(replay(id, answer.clone())),
-                Verdict::Reused => return Err(NotAdmitted::KeyReused),
+                Verdict::Own => return marked(Mark::AdmissionOwn, Ok(self.taken(arrival).await)),
+                Verdict::Replay(answer) => return marked(Mark::AdmissionReplayed, Ok(replay(id, answer.clone()))),
+                Verdict::Reused => return marked(Mark::KeyReused, Err(NotAdmitted::KeyReused)),
                 Verdict::Ended => {}
             }
         }
         match known_event(&held) {
-            Some((print, _)) if print != arrival.print => Err(NotAdmitted::EventAlreadyAccepted),
+            Some((print, _)) if print != arrival.print => {
+                marked(Mark::EventConflict, Err(NotAdmitted::EventAlreadyAccepted))
+            }
             Some((_, accepted_at)) => self.bind(arrival, accepted_at).await,
             None => Err(NotAdmitted::Unavailable),
         }
@@ -219,12 +221,12 @@ where
         let guard = Guard { answer: answer.clone(), ..arrival.admission.guard.clone() };
         for tried in 1..=WRITE_TRIES {
             match self.ledger.bind(&guard, arrival.now).await {
-                Ok(Written::Done) => return Ok(replay(id, answer)),
+                Ok(Written::Done) => return marked(Mark::KeyBound, Ok(replay(id, answer))),
                 Ok(Written::Held(found)) => {
                     return match found.judge(&arrival.print, guard.nonce, arrival.now) {
-                        Verdict::Own => Ok(replay(id, answer)),
-                        Verdict::Replay(first) => Ok(replay(id, first.clone())),
-                        Verdict::Reused => Err(NotAdmitted::KeyReused),
+                        Verdict::Own => marked(Mark::BindOwn, Ok(replay(id, answer))),
+                        Verdict::Replay(first) => marked(Mark::BindReplayed, Ok(replay(id, first.clone()))),
+                        Verdict::Reused => marked(Mark::BindReused, Err(NotAdmitted::KeyReused)),
                         Verdict::Ended => Err(NotAdmitted::Unavailable),
                     };
                 }
@@ -247,7 +249,7 @@ fn known_event(held: &HeldAdmission) -> Option<(Fingerprint, EpochMillis)> {
         return Some((record.fingerprint, record.accepted_at));
     }
     match held.row.as_ref().map(|row| (row.fact(), row.at())) {
-        Some((Fact::Accepted(accepted), at)) => Some((accepted.fingerprint, at)),
+        Some((Fact::Accepted(accepted), at)) => marked(Mark::EventKnownByRow, Some((accepted.fingerprint, at))),
         _ => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::invocation::Invocation;
 use crate::land::{Landed, land};
+use crate::marks::{Mark, marked};
 use crate::notification::{Fact, NotificationId, Policy, Record, State, StopReason};
 use crate::ports::{Clock, Records, Transitions};
 use crate::tenant::TenantId;
@@ -60,7 +61,7 @@ where
         for _ in 0..ROUNDS {
             let record = found.filter(|record| record.tenant == *tenant).ok_or(NotCancelled::NotFound)?;
             if record.state() == State::Stopped(StopReason::Cancelled) {
-                return Ok(record);
+                return marked(Mark::CancelledAgain, Ok(record));
             }
             check(&record, if_rev)?;
             let fact = Fact::Stopped { reason: StopReason::Cancelled };
@@ -69,7 +70,7 @@ where
                 .map_err(|_| NotCancelled::Settled)?;
             match land(&self.ledger, &self.clock, &step).await {
                 Ok(Landed::Done) => return Ok(step.record),
-                Ok(Landed::Lost(now)) => found = now,
+                Ok(Landed::Lost(now)) => found = marked(Mark::CancelOvertaken, now),
                 Err(_) => return Err(NotCancelled::Unavailable),
             }
         }
@@ -83,7 +84,7 @@ fn check(record: &Record, if_rev: Option<u32>) -> Result<(), NotCancelled> {
     }
     match record.state() {
         State::Accepted | State::DispatchUnknown => Ok(()),
-        State::Sending => Err(NotCancelled::AttemptRunning),
+        State::Sending => marked(Mark::CancelWhileRunning, Err(NotCancelled::AttemptRunning)),
         State::Sent | State::Delivered | State::Undelivered | State::Failed | State::Stopped(_) => {
             Err(NotCancelled::Settled)
         }

@@ -2,6 +2,7 @@
 
 use crate::invocation::Invocation;
 use crate::land::{Landed, land, random_u32};
+use crate::marks::{Mark, mark, marked};
 use crate::notification::{
     Attempt, AttemptId, Fact, Next, NotificationId, Outcome, Policy, Provider, Record, State, Transition, UnknownBasis,
     backoff, last_useful_instant, merge_outcome, next,
@@ -101,7 +102,7 @@ where
             let Some(record) = found else { return Ok(Dispatched::Absent) };
             match self.advance(&record, invocation).await? {
                 Tried::Over(dispatched) => return Ok(dispatched),
-                Tried::Overtaken(now) => found = now,
+                Tried::Overtaken(now) => found = marked(Mark::DispatchOvertaken, now),
             }
         }
         Err(NotDispatched::Contended)
@@ -112,7 +113,7 @@ where
             Next::Start => self.attempt(record, invocation).await,
             Next::Stop(reason) => self.step(record, Fact::Stopped { reason }, invocation).await,
             Next::LeaseEnded => match lease_ended(record) {
-                Some(fact) => self.step(record, fact, invocation).await,
+                Some(fact) => marked(Mark::LeaseEndedByDoorbell, self.step(record, fact, invocation).await),
                 None => Ok(Tried::Over(Dispatched::Nothing(record.state()))),
             },
             Next::Wait(_) | Next::Running | Next::Unknown | Next::Settled => {
@@ -132,7 +133,7 @@ where
     async fn attempt(&self, record: &Record, invocation: &Invocation) -> Result<Tried, NotDispatched> {
         let needed = self.timing.call.plus(self.timing.write_back);
         if !invocation.has_time(self.clock.now(), needed) {
-            return Err(NotDispatched::NoTimeLeft);
+            return marked(Mark::NoTimeLeft, Err(NotDispatched::NoTimeLeft));
         }
         let sealed = record.sealed.as_ref().ok_or(NotDispatched::Seal(SealFault::Broken))?;
         let payload = self.opener.open(sealed, &record.tenant, &record.id).await.map_err(NotDispatched::Seal)?;
@@ -173,12 +174,12 @@ where
             let wait = backoff(attempt.number, random_u32(&self.clock), &self.policy);
             let retry_at = self.clock.now().plus(wait);
             let Some(fact) = merge_outcome(&current, &attempt.id, outcome, retry_at) else {
-                return Ok(Dispatched::Attempted(current.state()));
+                return marked(Mark::OutcomeAddsNothing, Ok(Dispatched::Attempted(current.state())));
             };
             let step = self.transition(&current, fact, invocation)?;
             match land(&self.ledger, &self.clock, &step).await.map_err(NotDispatched::OutcomeNotRecorded)? {
                 Landed::Done => return Ok(Dispatched::Attempted(self.follow_up(step.record, invocation).await)),
-                Landed::Lost(Some(now)) => current = now,
+                Landed::Lost(Some(now)) => current = marked(Mark::OutcomeLate, now),
                 Landed::Lost(None) => return Ok(Dispatched::Absent),
             }
         }
@@ -191,13 +192,14 @@ where
         let now = self.clock.now();
         match next(&record, now, &self.policy) {
             Next::Wait(until) if record.state() == State::Accepted => {
+                mark(Mark::RetryAsked);
                 if self.doorbell.ring(&record.id, until.since(now)).await.is_err() {
                     tracing::warn!(notification.id = %record.id, "doorbell not rung; reconciliation will ring it");
                 }
                 record.state()
             }
             Next::Stop(reason) => match self.step(&record, Fact::Stopped { reason }, invocation).await {
-                Ok(Tried::Over(Dispatched::Moved(state))) => state,
+                Ok(Tried::Over(Dispatched::Moved(state))) => marked(Mark::StoppedAfterRefusal, state),
                 _ => record.state(),
             },
             _ => record.state(),

@@ -1,5 +1,6 @@
 //! Getting one step written, through lost answers and conflicts.
 
+use crate::marks::{Mark, marked};
 use crate::notification::{Record, Transition};
 use crate::ports::{Clock, Records, Transitions, Unreadable, WriteFault, Written};
 use crate::time::Millis;
@@ -29,8 +30,10 @@ where
     for tried in 1..=WRITE_TRIES {
         match ledger.commit(step).await {
             Ok(Written::Done) => return Ok(done(step)),
-            Ok(Written::Held(held)) if step.is_own(&held) => return Ok(done(step)),
-            Ok(Written::Held(held)) if held.record.is_some() => return Ok(Landed::Lost(held.record)),
+            Ok(Written::Held(held)) if step.is_own(&held) => return marked(Mark::StepOwn, Ok(done(step))),
+            Ok(Written::Held(held)) if held.record.is_some() => {
+                return marked(Mark::StepLost, Ok(Landed::Lost(held.record)));
+            }
             Ok(Written::Held(_)) => return reread(ledger, step, doubt).await,
             Err(fault) => doubt.after(fault)?,
         }
@@ -77,8 +80,8 @@ impl Doubt {
         if self.perhaps_done { WriteFault::Unknown } else { WriteFault::Conflict }
     }
 
-    const fn refused(self) -> WriteFault {
-        if self.perhaps_done { WriteFault::Unknown } else { WriteFault::Refused }
+    fn refused(self) -> WriteFault {
+        if self.perhaps_done { marked(Mark::DoubtKept, WriteFault::Unknown) } else { WriteFault::Refused }
     }
 }
 

@@ -13,6 +13,7 @@ pub mod http;
 pub mod idempotency;
 pub mod invocation;
 mod land;
+pub mod marks;
 pub mod notification;
 pub mod ports;
 pub mod read;

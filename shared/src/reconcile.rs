@@ -3,6 +3,7 @@
 use crate::dispatch::lease_ended;
 use crate::invocation::Invocation;
 use crate::land::{Landed, land, random_u32};
+use crate::marks::{Mark, mark, marked};
 use crate::notification::{Fact, Next, NotificationId, Policy, Record, StopReason, next, ring_gap};
 use crate::ports::{Clock, Doorbell, DueWork, Records, Transitions};
 use crate::time::Millis;
@@ -83,7 +84,7 @@ where
         let mut from = None;
         loop {
             if !invocation.has_time(self.clock.now(), self.reserve) {
-                return false;
+                return marked(Mark::TickCutShort, false);
             }
             let Ok(page) = self.ledger.due(shard, self.clock.now(), from.as_ref()).await else {
                 tally.failed = tally.failed.saturating_add(1);
@@ -97,7 +98,7 @@ where
                 tally.count(&done);
             }
             match page.next {
-                Some(cursor) => from = Some(cursor),
+                Some(cursor) => from = marked(Mark::NextPage, Some(cursor)),
                 None => return true,
             }
         }
@@ -107,7 +108,9 @@ where
         let Ok(mut found) = self.ledger.record(id).await else { return Done::Failed };
         for _ in 0..ROUNDS {
             let Some(record) = found else { return Done::Nothing };
-            let Some((fact, done)) = self.due_step(&record) else { return Done::Nothing };
+            let Some((fact, done)) = self.due_step(&record) else {
+                return marked(Mark::StaleDueDropped, Done::Nothing);
+            };
             let Ok(step) = record.step(fact, self.clock.now(), invocation.actor.clone(), &self.policy) else {
                 return Done::Nothing;
             };
@@ -139,9 +142,22 @@ where
     /// The ring is recorded before it rings: a crash between the two costs one gap, the other order would ring
     /// without bound.
     async fn after(&self, record: &Record, done: Done) -> Done {
+        done.mark();
         match done {
             Done::Rung if self.doorbell.ring(&record.id, Millis::ZERO).await.is_err() => Done::Failed,
             other => other,
+        }
+    }
+}
+
+impl Done {
+    fn mark(&self) {
+        match self {
+            Self::Rung => mark(Mark::DoorbellRungAgain),
+            Self::LeaseEnded => mark(Mark::LeaseEndedByTick),
+            Self::Stopped(StopReason::ExpiredBeforeAttempt) => mark(Mark::ExpiredBeforeAttempt),
+            Self::Stopped(StopReason::ExpiredUnresolved) => mark(Mark::ExpiredUnresolved),
+            Self::Stopped(_) | Self::Nothing | Self::Failed => {}
         }
     }
 }

@@ -1,5 +1,6 @@
 //! An attempt's outcome meets the record as it stands by then, which others may have moved.
 
+use crate::marks::{Mark, mark, marked};
 use crate::time::EpochMillis;
 
 use super::AttemptId;
@@ -18,8 +19,11 @@ pub fn merge_outcome(record: &Record, attempt: &AttemptId, outcome: &Outcome, re
     let is_latest = record.progress.is_latest(attempt);
     match (record.state(), outcome) {
         (State::Sending, _) if is_latest => Some(first_hand(attempt, outcome, retry_at)),
-        (State::DispatchUnknown, Outcome::Refused(_)) if is_latest => Some(first_hand(attempt, outcome, retry_at)),
+        (State::DispatchUnknown, Outcome::Refused(_)) if is_latest => {
+            marked(Mark::LateRefusalReopens, Some(first_hand(attempt, outcome, retry_at)))
+        }
         (State::DispatchUnknown | State::Accepted, Outcome::Accepted { message_id, .. }) => {
+            mark(Mark::LateAcceptanceSettles);
             Some(Fact::ReconciledAccepted {
                 attempt: attempt.clone(),
                 source: ReceiptSource::LateAnswer,
@@ -28,10 +32,10 @@ pub fn merge_outcome(record: &Record, attempt: &AttemptId, outcome: &Outcome, re
             })
         }
         (State::Sending | State::Stopped(_) | State::Failed, Outcome::Accepted { .. }) => {
-            Some(Fact::LateAnswer { attempt: attempt.clone(), accepted: Some(true) })
+            marked(Mark::LateAcceptanceNoted, Some(Fact::LateAnswer { attempt: attempt.clone(), accepted: Some(true) }))
         }
         (State::Stopped(_), Outcome::Refused(_)) => {
-            Some(Fact::LateAnswer { attempt: attempt.clone(), accepted: Some(false) })
+            marked(Mark::LateRefusalNoted, Some(Fact::LateAnswer { attempt: attempt.clone(), accepted: Some(false) }))
         }
         _ => None,
     }

@@ -16,6 +16,9 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 
 use super::{Fault, Request, Seam, database, keys, lock, provider, queue};
 
+/// What each request is called by its service.
+pub const REQUEST_ID: &str = "00000000-0000-4000-a000-000000000000";
+
 /// A service's answer.
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -96,7 +99,9 @@ impl Seam {
 
 fn respond(answer: Answer) -> Result<HttpResponse, ConnectorError> {
     let status = answer.status.try_into().map_err(|error| ConnectorError::user(Box::new(error)))?;
-    Ok(HttpResponse::new(status, SdkBody::from(answer.body)))
+    let mut response = HttpResponse::new(status, SdkBody::from(answer.body));
+    response.headers_mut().insert("x-amzn-requestid", REQUEST_ID);
+    Ok(response)
 }
 
 /// An error in its service's protocol.

@@ -53,6 +53,7 @@ use sendonce::aws::{Aws, CarrierTimeouts, KmsOpener, KmsSealer, Ledger, Parts, S
 use sendonce::time::Millis;
 
 pub use clock::SeamClock;
+pub use connector::REQUEST_ID;
 pub use database::{EVIDENCE, NOTIFICATIONS, TABLES, item_size};
 pub use fault::Fault;
 pub use keys::{MAC_KEY, SEAL_KEY};

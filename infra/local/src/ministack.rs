@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
 
 use crate::aws::{ACCESS_KEY, REGION, SECRET_KEY, client};
 use crate::supervise::Supervised;
@@ -19,7 +20,7 @@ const POLL: Duration = Duration::from_millis(50);
 pub(crate) struct Place<'a> {
     /// The interpreter that has MiniStack.
     pub(crate) python: &'a Path,
-    /// Its temporary directory, removed when it ends.
+    /// Its temporary directory.
     pub(crate) scratch: &'a Path,
     /// The port to listen on.
     pub(crate) port: u16,
@@ -37,12 +38,12 @@ pub(crate) fn free_port() -> Result<u16> {
     Ok(listener.local_addr()?.port())
 }
 
-/// Starts MiniStack and waits until it answers.
-pub(crate) async fn start(place: &Place<'_>) -> Result<Supervised> {
+/// Starts MiniStack and waits until it answers. Its temporary directory goes when it does.
+pub(crate) async fn start(place: &Place<'_>, scratch: TempDir) -> Result<Supervised> {
     let log = File::create(place.log).with_context(|| format!("cannot write {}", place.log.display()))?;
     let python = place.python.to_str().context("the path of the virtual environment is not valid UTF-8")?;
     let errors = log.try_clone()?;
-    let mut process = Supervised::start(&[python, "-m", "ministack"], Some(place.scratch), |command| {
+    let mut process = Supervised::start(&[python, "-m", "ministack"], Some(scratch), |command| {
         environment(command, place);
         command.stdout(log).stderr(errors);
     })?;

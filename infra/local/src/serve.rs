@@ -71,7 +71,7 @@ fn invitation(stack: &Stack, api: &Api) -> String {
     // By GNU's or by BSD's date. In a variable, so that repeating the request repeats its body.
     let expiry = "expires=$(date -u -d +5min +%FT%TZ 2>/dev/null || date -u -v+5M +%FT%TZ)";
     let sign = format!(
-        "curl -i --aws-sigv4 aws:amz:{REGION}:execute-api --user {ACCESS_KEY}:{SECRET_KEY} \\\n    -H 'Host: {host}'"
+        "curl -si --aws-sigv4 aws:amz:{REGION}:execute-api --user {ACCESS_KEY}:{SECRET_KEY} \\\n    -H 'Host: {host}'"
     );
     format!(
         "\nThe stack is up; Ctrl-C ends it. Post a notification, and then the last command again:\n\n  {expiry}\n  \

@@ -111,14 +111,12 @@ impl Stack {
         let (carrier, doorbells) = (Arc::new(Carrier::new(options.provider)), Arc::new(Doorbells::default()));
         let sns = Endpoint::start(&endpoint, carrier.clone())?;
         let sqs = Endpoint::start(&endpoint, doorbells.clone())?;
-        let scratch = tempfile::Builder::new()
-            .prefix("sendonce-local-")
-            .tempdir()
-            .context("cannot create a temporary directory")?
-            .keep();
-        let log = options.log.clone().unwrap_or_else(|| scratch.join("ministack.log"));
-        let place = Place { python, scratch: &scratch, port, sns: &sns.url, sqs: &sqs.url, log: &log };
-        let process = ministack::start(&place).await?;
+        let scratch = tempfile::Builder::new().prefix("sendonce-local-").tempdir();
+        let scratch = scratch.context("cannot create a temporary directory")?;
+        let directory = scratch.path().to_owned();
+        let log = options.log.clone().unwrap_or_else(|| directory.join("ministack.log"));
+        let place = Place { python, scratch: &directory, port, sns: &sns.url, sqs: &sqs.url, log: &log };
+        let process = ministack::start(&place, scratch).await?;
         timeline.event(&format!("MiniStack: {endpoint}, roles enforced; provider: {}; queue: {}", sns.url, sqs.url));
         let template = functions::workspace().join("infra/template.yaml");
         let template =

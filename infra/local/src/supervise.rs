@@ -6,6 +6,7 @@ use std::process::{ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use tempfile::TempDir;
 
 const SUPERVISOR: &str = include_str!("supervisor.py");
 const POLL: Duration = Duration::from_millis(20);
@@ -16,20 +17,22 @@ pub(crate) struct Supervised {
     child: std::process::Child,
     // Never written to. Its end being closed, by whatever ends us, is the message.
     lifeline: Option<ChildStdin>,
+    // Removed by us, and by the supervisor if we cannot.
+    _scratch: Option<TempDir>,
 }
 
 impl Supervised {
     /// Starts `command`; `scratch` is removed when it has ended. `set` may redirect output and change the environment.
-    pub(crate) fn start(command: &[&str], scratch: Option<&Path>, set: impl FnOnce(&mut Command)) -> Result<Self> {
+    pub(crate) fn start(command: &[&str], scratch: Option<TempDir>, set: impl FnOnce(&mut Command)) -> Result<Self> {
         let mut supervisor = Command::new("python3");
         supervisor.args(["-I", "-c", SUPERVISOR]);
-        supervisor.arg(scratch.unwrap_or(Path::new("-"))).args(command).stdin(Stdio::piped());
+        supervisor.arg(scratch.as_ref().map_or(Path::new("-"), TempDir::path)).args(command).stdin(Stdio::piped());
         // Out of the terminal's foreground group: Ctrl-C is for us, and we close the pipe.
         std::os::unix::process::CommandExt::process_group(&mut supervisor, 0);
         set(&mut supervisor);
         let mut child = supervisor.spawn().context("cannot start python3")?;
         let lifeline = child.stdin.take();
-        Ok(Self { child, lifeline })
+        Ok(Self { child, lifeline, _scratch: scratch })
     }
 
     /// Its standard output, if that was piped.
@@ -102,12 +105,13 @@ mod tests {
 
     #[test]
     fn dropping_ends_grandchildren_too_and_removes_the_scratch_directory() {
-        let scratch = tempfile::tempdir().expect("a directory").keep();
-        let pids = scratch.join("pids");
+        let scratch = tempfile::tempdir().expect("a directory");
+        let directory = scratch.path().to_owned();
+        let pids = directory.join("pids");
         // Written beside and moved, so that it is read whole.
         let script = "sleep 600 & echo $! $$ > $0.tmp; mv $0.tmp $0; trap '' TERM; sleep 600";
         let command = ["sh", "-c", script, pids.to_str().expect("text")];
-        let supervised = Supervised::start(&command, Some(&scratch), |_| {}).expect("starts");
+        let supervised = Supervised::start(&command, Some(scratch), |_| {}).expect("starts");
         let found = loop {
             match std::fs::read_to_string(&pids) {
                 Ok(found) => break found,
@@ -118,6 +122,6 @@ mod tests {
         drop(supervised);
         std::thread::sleep(POLL);
         assert!(!found.split_whitespace().any(alive), "ended: {found}");
-        assert!(!scratch.exists());
+        assert!(!directory.exists());
     }
 }

@@ -13,17 +13,38 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+
+
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+
+
+def prctl(option, value):
+    # There is no such call but on Linux; elsewhere we go without what it adds.
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value)
 
 
 def die_with_parent():
-    # For the one case the pipe cannot cover: this process itself is killed. Linux only; elsewhere there is no such call.
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    # For the one case that the pipe cannot cover: this process itself is killed.
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def reap():
+    # Orphans came to us, so that not even their entries in the process table stay behind.
+    patience = time.monotonic() + 2
+    while time.monotonic() < patience:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.005)
+        except ChildProcessError:
+            return
 
 
 def main(scratch, command):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda caught, _: sys.exit(128 + caught))
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
     # A session of its own: its group is what will be killed, and Ctrl-C in the terminal does not reach it before us.
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=die_with_parent)
 
@@ -44,6 +65,7 @@ def main(scratch, command):
         # The command may have ended by itself and left children behind.
         end()
         child.wait()
+        reap()
         if scratch != "-":
             shutil.rmtree(scratch, ignore_errors=True)
     return code if code >= 0 else 128 - code

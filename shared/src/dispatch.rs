@@ -131,12 +131,14 @@ where
     }
 
     async fn attempt(&self, record: &Record, invocation: &Invocation) -> Result<Tried, NotDispatched> {
-        let needed = self.timing.call.plus(self.timing.write_back);
-        if !invocation.has_time(self.clock.now(), needed) {
-            return marked(Mark::NoTimeLeft, Err(NotDispatched::NoTimeLeft));
-        }
+        self.check_time(invocation)?;
         let sealed = record.sealed.as_ref().ok_or(NotDispatched::Seal(SealFault::Broken))?;
         let payload = self.opener.open(sealed, &record.tenant, &record.id).await.map_err(NotDispatched::Seal)?;
+        // Opening is a request and may have taken long: what allowed this attempt must hold where it is recorded.
+        if next(record, self.clock.now(), &self.policy) != Next::Start {
+            return marked(Mark::OpenedTooLate, Ok(Tried::Overtaken(Some(record.clone()))));
+        }
+        self.check_time(invocation)?;
         let attempt = Attempt {
             id: AttemptId::new(self.clock.random()),
             number: record.progress.attempts.saturating_add(1),
@@ -154,11 +156,20 @@ where
             payload,
             sender_id: record.sender_id.clone(),
             kind: record.kind,
-            not_after: invocation.deadline.minus(needed).min(last_useful_instant(record, &self.policy)),
+            not_after: invocation.deadline.minus(self.time_needed()).min(last_useful_instant(record, &self.policy)),
             time_allowed: self.timing.call,
         };
         let outcome = self.carrier.send(&text).await;
         self.conclude(started.record, &attempt, &outcome, invocation).await.map(Tried::Over)
+    }
+
+    const fn time_needed(&self) -> Millis {
+        self.timing.call.plus(self.timing.write_back)
+    }
+
+    fn check_time(&self, invocation: &Invocation) -> Result<(), NotDispatched> {
+        let fits = invocation.has_time(self.clock.now(), self.time_needed());
+        if fits { Ok(()) } else { marked(Mark::NoTimeLeft, Err(NotDispatched::NoTimeLeft)) }
     }
 
     /// Writes what became of an attempt, into whatever the record has become meanwhile.

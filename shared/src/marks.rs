@@ -51,6 +51,8 @@ marks! {
     DoubtKept,
     /// No attempt was begun, for lack of time.
     NoTimeLeft,
+    /// An envelope was open only when its attempt was no longer allowed.
+    OpenedTooLate,
     /// A doorbell was overtaken by another writer.
     DispatchOvertaken,
     /// A doorbell found a lease over.

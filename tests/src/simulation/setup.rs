@@ -1,0 +1,161 @@
+//! The numbers of a run: what the template's defaults are, and what a seed makes of them.
+
+use core::cell::Cell;
+
+use sendonce::dispatch::Timing;
+use sendonce::idempotency::{DedupWindow, WindowTerms};
+use sendonce::notification::Policy;
+use sendonce::time::Millis;
+
+use super::chance::Chance;
+use super::choice::{Pace, Weather};
+use super::fault::Fault;
+use crate::world::{Flaw, Forgetting};
+
+/// The instant at which every run begins, to the minute.
+const STARTS_AT: i64 = 1_800_000_000_000;
+/// Within how many ticks everything settles, once it has expired and nothing strikes any more.
+const SETTLE_TICKS: i64 = 4;
+/// One minute.
+pub const MINUTE: i64 = 60_000;
+/// One day.
+pub const DAY: i64 = 86_400_000;
+
+/// The numbers of one run.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The true time at which it begins.
+    pub starts_at: i64,
+    /// What decisions depend on.
+    pub policy: Policy,
+    /// How long the steps of an attempt take.
+    pub timing: Timing,
+    /// How long a key is remembered.
+    pub window: DedupWindow,
+    /// How long it has to be, whatever `window` says.
+    pub window_due: Millis,
+    /// The longest life a command may ask for.
+    pub lifetime_max: Millis,
+    /// How long the first command asks to live.
+    pub lifetime: Millis,
+    /// How far apart clocks really are, at most.
+    pub skew: Millis,
+    /// How long the queue hides a message.
+    pub visibility: Millis,
+    /// How often it delivers one.
+    pub receives_max: u32,
+    /// How long dispatch may run.
+    pub dispatch_timeout: i64,
+    /// How long admission and cancel may run.
+    pub request_timeout: i64,
+    /// How long a tick may run.
+    pub tick_timeout: i64,
+    /// How many schedules tick.
+    pub reconcilers: usize,
+    /// Which of them rest because nothing is open.
+    pub parked: [Cell<bool>; 2],
+    /// When items go.
+    pub forgetting: Forgetting,
+    /// How far the index is behind as a rule.
+    pub lag: Millis,
+    /// How far when that is a fault.
+    pub stale: Millis,
+    /// How many entries its pages hold.
+    pub page: usize,
+    /// Within how many ticks everything settles, once it has expired and nothing strikes any more.
+    pub settle_ticks: i64,
+    /// What was planted.
+    pub flaw: Option<Flaw>,
+}
+
+const fn terms() -> WindowTerms {
+    WindowTerms {
+        message_lifetime: Millis::from_secs(600),
+        client_retry_window: Millis::from_secs(3_600),
+        visibility_timeout: Millis::from_secs(180),
+        max_receive_count: 5,
+        clock_skew: Millis::from_secs(5),
+    }
+}
+
+impl Setup {
+    /// The template's defaults, and a world in good order.
+    ///
+    /// # Panics
+    /// When the formula for the window and the window disagree.
+    #[must_use]
+    pub fn plain(flaw: Option<Flaw>) -> Self {
+        let window_due = terms().shortest();
+        let short = WindowTerms { client_retry_window: Millis::ZERO, ..terms() };
+        let window = match flaw {
+            Some(Flaw::WindowTooShort) => DedupWindow::new(short.shortest(), short),
+            _ => DedupWindow::new(window_due, terms()),
+        };
+        Self {
+            starts_at: STARTS_AT,
+            policy: Policy {
+                min_useful_life: Millis::from_secs(30),
+                attempts_max: 5,
+                doorbell_grace: Millis::from_secs(60),
+                clock_skew: if flaw == Some(Flaw::SkewIgnored) { Millis::ZERO } else { Millis::from_secs(5) },
+                backoff_base: Millis::from_secs(2),
+                backoff_max: Millis::from_secs(60),
+            },
+            timing: Timing { call: Millis::from_secs(10), write_back: Millis::from_secs(3) },
+            window: window.expect("the window covers its own terms"),
+            window_due,
+            lifetime_max: Millis::from_secs(600),
+            lifetime: Millis::from_secs(600),
+            skew: Millis::from_secs(5),
+            visibility: Millis::from_secs(180),
+            receives_max: 5,
+            dispatch_timeout: 30_000,
+            request_timeout: 10_000,
+            tick_timeout: 50_000,
+            reconcilers: 1,
+            parked: [Cell::new(true), Cell::new(true)],
+            forgetting: Forgetting::Never,
+            lag: Millis::ZERO,
+            stale: Millis::from_secs(70),
+            page: 100,
+            settle_ticks: SETTLE_TICKS,
+            flaw,
+        }
+    }
+
+    /// What a seed makes of the defaults.
+    #[must_use]
+    pub fn seeded(chance: &mut Chance, flaw: Option<Flaw>) -> Self {
+        let mut setup = Self::plain(flaw);
+        setup.policy.attempts_max = chance.pick(&[1, 2, 3, 5]);
+        setup.lifetime = Millis::from_secs(chance.pick(&[40, 75, 150, 300, 600, 600]));
+        setup.skew = Millis::from_secs(chance.pick(&[0, 1, 5, 5]));
+        setup.reconcilers = chance.pick(&[1, 1, 2]);
+        setup.forgetting = chance.pick(&[Forgetting::AtOnce, Forgetting::Late, Forgetting::Never]);
+        setup.lag = Millis::new(chance.pick(&[0, 0, 300, 2_500]));
+        setup.page = chance.pick(&[1, 100]);
+        setup
+    }
+
+    /// How long until a reconciler's next tick.
+    #[must_use]
+    pub fn until_tick(&self, reconciler: usize, now: i64) -> i64 {
+        let phase = [0, 17_000][reconciler];
+        MINUTE - (now - self.starts_at - phase).rem_euclid(MINUTE)
+    }
+
+    /// The weather of a seed: how often what strikes, and how fast things go.
+    #[must_use]
+    pub fn weather(&self, seed: u64, chance: &mut Chance) -> Weather {
+        let rate = chance.pick(&[0, 1_500, 4_000, 9_000, 16_000, 24_000]);
+        let all = !(1 << Fault::Dropped as u32);
+        let kinds = match chance.below(3) {
+            0 => all,
+            1 => chance.next() as u32 & all,
+            _ => (chance.next() & chance.next()) as u32 & all,
+        };
+        let pace = chance.pick(&[Pace::Quick, Pace::Quick, Pace::Mixed, Pace::Mixed, Pace::Sluggish]);
+        let ends_at = self.starts_at + chance.between(0, 15 * MINUTE);
+        Weather { seed, pace, rate, kinds, ends_at, lifetime: self.lifetime.get() }
+    }
+}

@@ -1,0 +1,76 @@
+//! The production flows under every fault: random, exhaustive, and against flaws planted to be found.
+
+use std::sync::atomic::AtomicU64;
+
+use tests::simulation::{Cast, Exhaustive, Fault, Keep, PLANTED, Replay, Report, Scene, Stats, found_by, random};
+
+// A run is some thousand small allocations; this allocator halves its time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Two, as many as the machines that run this have.
+const THREADS: usize = 2;
+
+fn assert_well(stats: &Stats) {
+    assert_eq!(stats.failed, 0, "{stats}");
+}
+
+#[test]
+fn half_a_million_seeds_break_nothing() {
+    let stats = random::search(0, 500_000, THREADS, &AtomicU64::new(0));
+    assert_well(&stats);
+    assert_eq!(stats.runs, 500_000);
+    assert_eq!(sendonce::marks::unreached(), [], "branches that no run reached");
+}
+
+#[test]
+fn no_sequence_of_two_faults_breaks_anything() {
+    for scene in Scene::ALL {
+        let what = Exhaustive { scene, faults_max: 2, flaw: None, stops: false };
+        assert_well(&what.search(THREADS, &AtomicU64::new(0)));
+    }
+}
+
+/// Runs that once broke something, each with what it was.
+const REGRESSIONS: [&str; 4] = [
+    // A worker that froze over opening the envelope recorded an attempt whose lease was over, or whose message was.
+    "scene=single faults=7:frozen-before",
+    "scene=single faults=7:asleep-before",
+    "seed=6",
+    "seed=12",
+];
+
+#[test]
+fn what_once_failed_no_longer_does() {
+    let cast = Cast::new();
+    for line in REGRESSIONS {
+        let report = Replay::parse(line).unwrap().play(&cast, Keep::Trace);
+        assert!(report.violations.is_empty(), "{line}: {:?}\n{}", report.violations, report.trace.join("\n"));
+    }
+}
+
+#[test]
+fn every_planted_flaw_is_found() {
+    let missed = PLANTED.into_iter().filter(|(flaw, rule)| found_by(*flaw, rule, 10_000).is_none());
+    assert_eq!(missed.collect::<Vec<_>>(), []);
+}
+
+#[test]
+fn a_run_played_again_leaves_the_same_trace() {
+    assert_eq!(random::unsteady(7_000_000, 1, 5_000), [0_u64; 0]);
+}
+
+#[test]
+fn a_failure_is_shrunk_and_its_line_plays_it_again() {
+    let cast = Cast::new();
+    let (flaw, rule) = PLANTED[10];
+    let seed = found_by(flaw, rule, 10_000).unwrap();
+    let whole = Replay::parse(&format!("seed={seed} flaw={flaw:?}")).unwrap();
+    let small = whole.shrink(&cast);
+    assert_eq!(Replay::parse(&small.line()).as_ref(), Some(&small));
+    let (before, after) = (whole.play(&cast, Keep::Verdict), small.play(&cast, Keep::Trace));
+    let faults = |report: &Report| report.struck.iter().filter(|strike| strike.fault != Fault::Dropped).count();
+    assert!(faults(&after) <= faults(&before).min(2), "{}", small.line());
+    assert!(!after.trace.is_empty());
+    assert_eq!(after.violations.first().map(|v| v.rule), before.violations.first().map(|v| v.rule));
+}

@@ -1,7 +1,7 @@
 //! Getting one step written, through lost answers and conflicts.
 
 use crate::marks::{Mark, marked};
-use crate::notification::{Record, Transition};
+use crate::notification::{Fact, Record, Transition};
 use crate::ports::{Clock, Records, Transitions, Unreadable, WriteFault, Written};
 use crate::time::Millis;
 
@@ -48,6 +48,11 @@ where
 fn done(step: &Transition) -> Landed {
     let record = &step.record;
     tracing::info!(notification.id = %record.id, rev = record.rev, state = record.state().as_str(), "transition");
+    if let Fact::AttemptRefused { class, code, .. } = step.row.fact() {
+        if class.is_alarming() {
+            tracing::error!(notification.id = %record.id, alarm = "provider", ?code, "the fault lies in this account");
+        }
+    }
     Landed::Done
 }
 

@@ -359,5 +359,31 @@ pub fn trouble_rings_an_alarm(template: &Template) -> Vec<String> {
         .flat_map(|function| ["Errors", "Throttles", "Duration"].map(|metric| (metric, function)));
     let wanted = queues.into_iter().chain(functions);
     let missing = wanted.filter(|(metric, of)| !alarms.iter().any(|alarm| alarm.0 == *metric && alarm.1 == *of));
-    missing.map(|(metric, of)| format!("no alarm on {metric} of {of}")).collect()
+    let unwatched = missing.map(|(metric, of)| format!("no alarm on {metric} of {of}"));
+    unwatched.chain(log_lines_without_an_alarm(template, &alarms)).collect()
+}
+
+/// What functions say in their logs alone is counted by a filter, and the count rings.
+fn log_lines_without_an_alarm(template: &Template, alarms: &[(String, String)]) -> Vec<String> {
+    let filters: Vec<_> = template
+        .of_type("AWS::Logs::MetricFilter")
+        .into_iter()
+        .map(|filter| template.properties(filter))
+        .map(|filter| {
+            let metric = text(&filter["MetricTransformations"][0]["MetricName"]);
+            (metric, target(&filter["LogGroupName"]), text(&filter["FilterPattern"]))
+        })
+        .collect();
+    [
+        ("UnknownOutcomes", "DispatchLogGroup", r#"{ $.state = "dispatch_unknown" }"#),
+        ("UnknownOutcomes", "ReconciliationLogGroup", r#"{ $.state = "dispatch_unknown" }"#),
+        ("ProviderFaults", "DispatchLogGroup", r#"{ $.alarm = "provider" }"#),
+    ]
+    .into_iter()
+    .filter(|(metric, log, pattern)| {
+        let counted = filters.iter().any(|one| one.0 == *metric && one.1 == *log && one.2 == *pattern);
+        !counted || !alarms.iter().any(|alarm| alarm.0 == *metric)
+    })
+    .map(|(metric, log, _)| format!("no alarm on {metric} in {log}"))
+    .collect()
 }

@@ -269,6 +269,9 @@ fn trouble_rings_an_alarm() {
         &[
             (|t| t["Resources"]["DeadLetterAlarm"] = Value::Null, "DoorbellDeadLetterQueue"),
             (|t| t["Resources"]["StatusThrottlesAlarm"] = Value::Null, "Throttles of StatusFunction"),
+            (|t| t["Resources"]["UnknownOutcomesAlarm"] = Value::Null, "UnknownOutcomes in DispatchLogGroup"),
+            (|t| t["Resources"]["ReconciliationUnknownFilter"] = Value::Null, "UnknownOutcomes in Reconciliation"),
+            (|t| t["Resources"]["ProviderFaultFilter"] = Value::Null, "ProviderFaults in DispatchLogGroup"),
         ],
     );
 }

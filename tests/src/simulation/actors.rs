@@ -100,6 +100,7 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
             };
             let result = flow.answer(&id, &invocation).await;
             self.sim.say(|| format!("  task {task}: {result:?}"));
+            self.sim.dispatched(task, &result);
             if result.is_ok() { Ended::Well } else { Ended::Badly }
         })
     }
@@ -117,7 +118,8 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
                 policy: setup.policy,
                 reserve: Millis::from_secs(3),
             };
-            flow.tick(&invocation).await;
+            let tally = flow.tick(&invocation).await;
+            self.sim.ticked(task, &tally);
             Ended::Well
         })
     }

@@ -43,6 +43,10 @@ pub struct Weather {
     pub pace: Pace,
     /// How often a fault is drawn, in 65,536 points.
     pub rate: u64,
+    /// How often the provider refuses for now, in 65,536 calls.
+    pub throttled: u64,
+    /// How often a doorbell is lost, in 65,536 rings.
+    pub deaf: u64,
     /// Which faults may be drawn, a bit each.
     pub kinds: u32,
     /// When no more are.
@@ -60,6 +64,8 @@ pub struct Chooser {
     points: u32,
     /// What struck, in order.
     pub struck: Vec<Strike>,
+    /// Where.
+    pub struck_at: Vec<Op>,
     /// Until when what struck may be felt.
     pub felt_until: i64,
     /// How often each fault struck.
@@ -83,6 +89,7 @@ impl Chooser {
             next_listed: 0,
             points: 0,
             struck: Vec::new(),
+            struck_at: Vec::new(),
             felt_until: 0,
             counts: [0; 24],
             ops: None,
@@ -100,6 +107,7 @@ impl Chooser {
         let fault = if self.listed.is_some() { self.listed_at(point) } else { self.drawn(point, op, now) };
         if fault.strikes() {
             self.struck.push(Strike { point, fault });
+            self.struck_at.push(op);
             let frozen = fault.frozen_before().or(fault.frozen_after()).or((fault == Fault::Ghost).then_some(true));
             self.felt(now + frozen.map_or(0, |long| self.freeze(point, long).max(self.freeze(point + 1, long))));
             self.counts[fault as usize] += 1;
@@ -121,6 +129,12 @@ impl Chooser {
 
     fn drawn(&self, point: u32, op: Op, now: i64) -> Fault {
         let draw = chance::at(self.weather.seed ^ 0x5eed_fa17, u64::from(point));
+        if op == Op::Send && (draw >> 48) < self.weather.throttled {
+            return Fault::Refused;
+        }
+        if op == Op::Ring && (draw >> 48) < self.weather.deaf {
+            return Fault::Vanished;
+        }
         if now >= self.weather.ends_at || (draw & 0xffff) >= self.weather.rate {
             return Fault::None;
         }

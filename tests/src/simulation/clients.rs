@@ -2,9 +2,12 @@
 
 use sendonce::admit::{Admitted, NotAdmitted};
 use sendonce::cancel::NotCancelled;
+use sendonce::dispatch::{Dispatched, NotDispatched};
 use sendonce::notification::{NotificationId, Record, State, StopReason};
 use sendonce::ports::Unreadable;
 use sendonce::read::Evidence;
+use sendonce::reconcile::Tally;
+use sendonce::time::{EpochMillis, Millis};
 
 use super::actors::Ended;
 use super::history::AnswerLog;
@@ -40,6 +43,47 @@ impl Sim {
             log.result = Some(result);
         }
         ended
+    }
+
+    /// A doorbell was answered: what its task was told is written, if it is to be acknowledged.
+    pub(super) fn dispatched(&self, task: usize, result: &Result<Dispatched, NotDispatched>) {
+        let heard = self.slots.borrow()[task].heard;
+        let mut history = self.history.borrow_mut();
+        let written = history.attempts.iter().find(|log| log.task == task && log.calls > 0).map(|log| log.told);
+        let told = written.is_none_or(|told| told == heard || heard.is_none());
+        if matches!(result, Ok(Dispatched::Attempted(_))) && !told {
+            history.violated("8 what was heard is written", format!("task {task} heard {heard:?}"));
+        }
+        let slot = self.slots.borrow()[task];
+        let explained = match result {
+            Ok(_) | Err(NotDispatched::NoTimeLeft) => true,
+            // Others kept moving it only where others moved it.
+            Err(NotDispatched::Contended) => history.steps > slot.steps_before,
+            Err(_) => slot.struck,
+        };
+        if !explained {
+            history.violated("a doorbell fails only where a fault struck", format!("task {task}: {result:?}"));
+        }
+    }
+
+    /// A tick is over: nothing that was due when it began was left alone.
+    pub(super) fn ticked(&self, task: usize, tally: &Tally) {
+        self.say(|| format!("  task {task}: {tally:?}"));
+        let slot = self.slots.borrow()[task];
+        let whole = tally.complete && tally.failed == 0 && !slot.struck && slot.retried == 0;
+        if !whole || self.setup.lag > Millis::ZERO {
+            return;
+        }
+        let mut history = self.history.borrow_mut();
+        let seen_at = EpochMillis::new(slot.began + slot.offset);
+        let left = history
+            .stories
+            .iter()
+            .find(|story| story.moved_at < slot.began && story.record.due_at.is_some_and(|due_at| due_at <= seen_at));
+        if let Some(story) = left {
+            let detail = format!("{:?} was due and left", story.id);
+            history.violated("2 a tick looks at all that is due", detail);
+        }
     }
 
     /// A cancel was answered.

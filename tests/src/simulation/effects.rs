@@ -48,6 +48,7 @@ impl<B: Backend> Carrier for Port<'_, B> {
         let fault = self.sim.gate(Op::Send).await;
         self.dawdle(text).await;
         if self.now() > text.not_after && !self.sim.has(Flaw::LateCallsMade) {
+            self.sim.slot(|slot| slot.heard = Some(false));
             return CarrierModel::too_late();
         }
         self.sim.begins(text);
@@ -69,6 +70,13 @@ impl<B: Backend> Carrier for Port<'_, B> {
             self.sim.begins(text);
             outcome = self.sim.carrier.request(text, Manner::Accepts);
         }
+        self.sim.slot(|slot| {
+            slot.heard = match outcome {
+                Outcome::Accepted { .. } => Some(true),
+                Outcome::Refused(_) => Some(false),
+                Outcome::Unknown(_) => None,
+            }
+        });
         self.sim.aftermath(fault).await;
         outcome
     }

@@ -238,6 +238,20 @@ impl Fault {
         }
     }
 
+    /// Whether its caller dies or freezes of it.
+    #[must_use]
+    pub const fn is_deadly(self) -> bool {
+        matches!(self, F::KilledBefore | F::KilledAfter)
+            || self.frozen_before().is_some()
+            || self.frozen_after().is_some()
+    }
+
+    /// Whether a flow gets over it by itself: it tries the write again.
+    #[must_use]
+    pub const fn is_retried(self) -> bool {
+        matches!(self, F::Conflict | F::Lost | F::Vanished | F::Twice | F::Ghost)
+    }
+
     /// Its name in replay lines.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -7,7 +7,7 @@ use sendonce::ports::{Admission, Text};
 use super::agenda::Event;
 use super::choice::Pace;
 use super::legal;
-use super::sim::Sim;
+use super::sim::{Errand, Sim};
 
 /// A rule that did not hold.
 #[derive(Clone, Debug)]
@@ -25,6 +25,10 @@ pub struct Story {
     pub id: NotificationId,
     /// Its latest record.
     pub record: Record,
+    /// When it was taken in.
+    pub created_at: i64,
+    /// When it last changed.
+    pub moved_at: i64,
     /// When it settled.
     pub settled_at: Option<i64>,
     /// The beginning of each row's hash.
@@ -78,6 +82,8 @@ pub struct History {
     pub transitions: [[u32; 8]; 9],
     /// Notifications whose clients were told that they are cancelled.
     pub cancelled: Vec<NotificationId>,
+    /// Steps that were written.
+    pub steps: u32,
     /// Dispatches that ran.
     pub dispatches: u32,
     /// Ticks that ran.
@@ -168,6 +174,8 @@ impl Sim {
         history.stories.push(Story {
             id: record.id.clone(),
             record: record.clone(),
+            created_at: self.now.get(),
+            moved_at: self.now.get(),
             settled_at: None,
             hashes: vec![beginning(admission.row.hash())],
             ended_unsent: false,
@@ -208,7 +216,9 @@ impl Sim {
             }
         }
         let now = self.now.get();
+        history.steps += 1;
         let story = &mut history.stories[at];
+        story.moved_at = now;
         story.hashes.push(beginning(step.row.hash()));
         story.ended_unsent |= from == State::Accepted && matches!(record.state(), State::Stopped(_));
         if record.state().is_settled() && story.settled_at.is_none() {
@@ -221,7 +231,7 @@ impl Sim {
         }
     }
 
-    /// Now and then the schedule fires just where a lease ends.
+    /// Now and then the schedule fires, or a doorbell rings, just where a lease ends.
     fn tempt(&self, lease_until: i64) {
         let (draw, odds) = {
             let chooser = self.chooser.borrow();
@@ -232,9 +242,14 @@ impl Sim {
             };
             (chooser.number(lease_until as u64), odds)
         };
-        if draw.is_multiple_of(odds) {
-            let spread = (draw >> 8) as i64 % 10_000 - 5_000;
-            self.plan((lease_until + spread - self.now.get()).max(0), Event::ExtraTick(0));
+        let spread = (draw >> 8) as i64 % 10_000 - 5_000;
+        let after = (lease_until + spread - self.now.get()).max(0);
+        match self.slot(|slot| slot.errand) {
+            _ if !draw.is_multiple_of(odds) => {}
+            Errand::Dispatch(message, _) if draw.is_multiple_of(odds * 2) => {
+                self.plan(after, Event::DeliverCopy(message))
+            }
+            _ => self.plan(after, Event::ExtraTick(0)),
         }
     }
 

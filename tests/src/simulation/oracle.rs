@@ -3,10 +3,11 @@
 use core::task::{Context, Poll, Waker};
 
 use sendonce::notification::{Fact, NotificationId, Record, Row, State, StopReason, verify_chain};
-use sendonce::time::Millis;
+use sendonce::time::{EpochMillis, Millis};
 
 use super::actors::Stage;
 use super::choice::Pace;
+use super::fault::{Fault, Op};
 use super::history::{History, Story};
 use super::port::Backend;
 
@@ -46,13 +47,20 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
         }
     }
 
-    /// Where nothing strikes and nothing is slow, everything that nobody takes back is sent.
+    /// Where nothing is slow and nothing strikes, or one thing away from the provider call and its two writes, everything
+    /// that nobody takes back is sent: at once, or when the reconciler has seen to it.
     fn undisturbed(&self, history: &mut History, story: &Story) {
         let chooser = self.sim.chooser.borrow();
         let quick = matches!(chooser.weather().pace, Pace::Even | Pace::Quick);
-        let life = story.record.expires_at.since(story.record.accepted_at);
-        let lives = life > self.sim.setup.policy.min_useful_life.plus(self.sim.setup.skew).plus(Millis::from_secs(1));
-        let calm = chooser.struck.is_empty() && quick && lives;
+        let beside = |op: &Op| !matches!(op, Op::Send | Op::Commit);
+        let waits = match (chooser.struck.as_slice(), chooser.struck_at.first()) {
+            ([], _) => Millis::from_secs(1),
+            ([strike], Some(op)) if strike.fault != Fault::Dropped && beside(op) => Millis::from_secs(200),
+            _ => return,
+        };
+        let life = story.record.expires_at.since(EpochMillis::new(story.created_at));
+        let lives = life > self.sim.setup.policy.min_useful_life.plus(self.sim.setup.skew).plus(waits);
+        let calm = quick && lives;
         let state = story.record.state();
         if calm && state != State::Sent && state != State::Stopped(StopReason::Cancelled) {
             history.violated("2 undisturbed, everything is sent", format!("{:?} is {state:?}", story.id));

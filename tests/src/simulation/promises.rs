@@ -43,6 +43,7 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
             for other in &asked {
                 self.pair(one, other, &asked, &mut broken);
             }
+            self.replayed(one, &asked, &mut broken);
             self.explained(one, &asked, &mut broken);
         }
         self.sources(&history, &asked, &mut broken);
@@ -112,6 +113,19 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
             if Millis::new(other.log.sent_at - taken_at).plus(setup.skew) < setup.window_due {
                 broken.push(("6 same key, other command", format!("{:?} and {:?}", first.id, second.id)));
             }
+        }
+    }
+
+    /// A replay has an earlier request behind it.
+    fn replayed(&self, one: &Asked<'_>, asked: &[Asked<'_>], broken: &mut Broken) {
+        let Some(Ok(admitted)) = &one.log.result else { return };
+        let earlier = |other: &Asked<'_>| {
+            (other.tenant, other.command) == (one.tenant, one.command)
+                && other.log.task != one.log.task
+                && other.log.sent_at <= one.log.answered_at
+        };
+        if admitted.replayed && !asked.iter().any(earlier) {
+            broken.push(("5 a replay has its original", format!("{:?}", admitted.id)));
         }
     }
 

@@ -74,8 +74,7 @@ impl<'w, B: Backend + 'w> Run<'w, B> {
             1 => half,
             _ => (draw >> 8) as i64 % (half + 1),
         };
-        let blurred = errand == Errand::Ghost;
-        let slot = Slot { errand, offset, waiting: false, frozen: false, struck: blurred, blurred };
+        let slot = Slot::new(errand, offset, sim.now.get(), sim.history.borrow().steps);
         sim.slots.borrow_mut().push(slot);
         sim.say(|| format!("task {number} {errand:?} begins, its clock off by {offset} ms"));
         sim.current.set(number);

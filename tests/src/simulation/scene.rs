@@ -75,7 +75,7 @@ impl Scene {
 
     pub(super) fn weather(setup: &Setup) -> Weather {
         let lifetime = setup.lifetime.get();
-        Weather { seed: 1, pace: Pace::Even, rate: 0, kinds: 0, ends_at: i64::MIN, lifetime }
+        Weather { seed: 1, pace: Pace::Even, rate: 0, throttled: 0, deaf: 0, kinds: 0, ends_at: i64::MIN, lifetime }
     }
 
     pub(super) fn sessions(self) -> Vec<Session> {

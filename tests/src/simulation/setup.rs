@@ -154,8 +154,10 @@ impl Setup {
             1 => chance.next() as u32 & all,
             _ => (chance.next() & chance.next()) as u32 & all,
         };
+        let throttled = chance.pick(&[0, 0, 0, 0, 0, 16_000, 48_000]);
+        let deaf = chance.pick(&[0, 0, 0, 0, 0, 30_000, 60_000]);
         let pace = chance.pick(&[Pace::Quick, Pace::Quick, Pace::Mixed, Pace::Mixed, Pace::Sluggish]);
         let ends_at = self.starts_at + chance.between(0, 15 * MINUTE);
-        Weather { seed, pace, rate, kinds, ends_at, lifetime: self.lifetime.get() }
+        Weather { seed, pace, rate, throttled, deaf, kinds, ends_at, lifetime: self.lifetime.get() }
     }
 }

@@ -43,10 +43,47 @@ pub struct Slot {
     pub waiting: bool,
     /// Whether it was frozen: the platform's deadline passed it by.
     pub frozen: bool,
-    /// Whether anything struck it at all.
+    /// When it began.
+    pub began: i64,
+    /// How many steps had been written by then.
+    pub steps_before: u32,
+    /// Whether anything struck that its flow cannot get over.
     pub struck: bool,
+    /// How often something struck that it can.
+    pub retried: u32,
     /// Whether anything struck since it recorded its attempt.
     pub blurred: bool,
+    /// What the provider told it: that the text was taken, or that it was not.
+    pub heard: Option<bool>,
+}
+
+impl Slot {
+    /// A task about to begin.
+    #[must_use]
+    pub const fn new(errand: Errand, offset: i64, began: i64, steps_before: u32) -> Self {
+        // What a ghost does is doubtful from the beginning.
+        let doubtful = matches!(errand, Errand::Ghost);
+        Self {
+            errand,
+            offset,
+            waiting: false,
+            frozen: false,
+            began,
+            steps_before,
+            struck: doubtful,
+            retried: 0,
+            blurred: doubtful,
+            heard: None,
+        }
+    }
+
+    /// Takes note of what strikes. A write is tried four times, and no flow fails for a doorbell.
+    fn note(&mut self, op: Op, fault: Fault) {
+        let retried = fault.is_retried() && matches!(op, Op::Admit | Op::Bind | Op::Commit);
+        let harmless = fault == Fault::None || (op == Op::Ring && !fault.is_deadly());
+        self.retried += u32::from(retried);
+        self.struck |= !harmless && (!retried || self.retried >= 4);
+    }
 }
 
 /// A request that its caller has given up on, still under way.
@@ -178,7 +215,7 @@ impl Sim {
         };
         self.slot(|slot| {
             slot.waiting = true;
-            slot.struck |= fault.strikes();
+            slot.note(op, fault);
             slot.blurred |= fault.blurs(op);
             slot.frozen |= fault.frozen_before().is_some();
         });

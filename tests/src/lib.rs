@@ -1,5 +1,6 @@
 //! What the integration tests share.
 
 pub mod aws_seam;
+pub mod idempotency;
 pub mod simulation;
 pub mod world;

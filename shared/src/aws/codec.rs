@@ -33,11 +33,11 @@ pub(super) use row::{decode_row, encode_row};
 /// A DynamoDB item.
 pub(super) type Item = HashMap<String, AttributeValue>;
 
-fn to_item<T: Serialize>(value: &T) -> Option<Item> {
+pub(super) fn to_item<T: Serialize>(value: &T) -> Option<Item> {
     serde_dynamo::to_item(value).ok()
 }
 
-fn from_item<T: DeserializeOwned>(item: Item) -> Option<T> {
+pub(super) fn from_item<T: DeserializeOwned>(item: Item) -> Option<T> {
     // The error's text would quote the item.
     serde_dynamo::from_item(item).ok()
 }

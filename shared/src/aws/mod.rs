@@ -2,6 +2,7 @@
 //!
 //! * [`Aws`] makes the clients; every option of theirs stands in `clients.rs`, with its reason.
 //! * [`Ledger`] keeps records, guards and evidence in DynamoDB.
+//! * [`idempotency`] keeps guards and executions of any handler in DynamoDB.
 //! * [`SqsDoorbell`] rings, [`parse_doorbell`] reads what rang.
 //! * [`SnsCarrier`] sends texts; [`sns_outcome`] says what an answer proves.
 //! * [`KmsSealer`], [`KmsOpener`] and [`mac_root`] hold the keys.
@@ -17,6 +18,7 @@ mod codec;
 mod doorbell;
 mod failure;
 mod gateway;
+pub mod idempotency;
 mod invocation;
 mod ledger;
 mod seal;

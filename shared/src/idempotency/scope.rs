@@ -42,6 +42,13 @@ impl Part {
     pub fn of(text: Option<&str>) -> Result<Self, NoName> {
         Self::new(text.ok_or(NoName)?)
     }
+
+    /// The stored identity of a resource of this name, which no guard and no execution shares.
+    #[cfg(feature = "aws")]
+    pub(crate) fn version_key(&self, tenant: &TenantId) -> String {
+        let hash = FieldHash::new("sendonce.version.v1").field(tenant.as_str()).field(&self.0);
+        format!("ver#{}", crate::digest::base32(&hash.finish()))
+    }
 }
 
 /// Names are built of what is at hand, people's data included: a part is never printed.

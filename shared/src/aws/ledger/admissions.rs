@@ -8,17 +8,14 @@ use aws_sdk_dynamodb::types::{
 };
 
 use super::faults::{is_held, write_fault};
-use super::{Ledger, put, step, token};
+use super::{Ledger, put, step};
 use crate::aws::codec::{decode_guard, decode_record, decode_row, encode_guard, encode_record, encode_row};
+use crate::aws::idempotency::{GUARD_IS_FREE, GuardReason, guard_put, guard_reason, guard_token};
 use crate::aws::tries::Tries;
 use crate::idempotency::{Guard, GuardId};
 use crate::ports::{Admission, Admissions, HeldAdmission, Unreadable, WriteFault, Written};
 use crate::time::EpochMillis;
 
-// taken            window_ends_at           ttl, a day later       deleted, some day
-//   |---- holds ----|-- holds no longer; may still be there --------|
-// A guard is in the way while it holds, and only then; that the table still has it means nothing.
-const GUARD_IS_FREE: &str = "attribute_not_exists(pk) OR window_ends_at <= :now";
 const RECORD_IS_NEW: &str = "attribute_not_exists(pk)";
 const ROW_IS_NEW: &str = "attribute_not_exists(notification_id)";
 
@@ -26,7 +23,7 @@ impl Admissions for Ledger {
     async fn admit(&self, admission: &Admission, now: EpochMillis) -> Result<Written<HeldAdmission>, WriteFault> {
         let steps = self.admission_steps(admission, now).ok_or(WriteFault::Refused)?;
         let tries = Tries::default();
-        let token = token(&[admission.guard.nonce.to_hex().as_bytes(), &now.get().to_be_bytes()]);
+        let token = guard_token(&admission.guard, now);
         let request = self.client.transact_write_items().set_transact_items(Some(steps)).client_request_token(token);
         let error = match request.customize().interceptor(tries.clone()).send().await {
             Ok(_) => return Ok(Written::Done),
@@ -73,11 +70,11 @@ impl Admissions for Ledger {
 impl Ledger {
     /// Guard, record, row 0: in this order the reasons of a cancelled transaction come back.
     fn admission_steps(&self, admission: &Admission, now: EpochMillis) -> Option<Vec<TransactWriteItem>> {
-        let guard = put(&self.notifications, encode_guard(&admission.guard)?, GUARD_IS_FREE)
-            .expression_attribute_values(":now", millis(now));
+        let guard = guard_put(&self.notifications, &admission.guard, now)?;
         let record = put(&self.notifications, encode_record(&admission.record)?, RECORD_IS_NEW);
         let row = put(&self.evidence, encode_row(&admission.row)?, ROW_IS_NEW);
-        [guard, record, row].into_iter().map(step).collect::<Result<_, BuildError>>().ok()
+        let others = [record, row].into_iter().map(step);
+        std::iter::once(Ok(guard)).chain(others).collect::<Result<_, BuildError>>().ok()
     }
 }
 
@@ -86,8 +83,10 @@ fn held(admission: &Admission, reasons: &[CancellationReason]) -> Option<HeldAdm
     let [guard, record, row] = reasons else { return None };
     let id = &admission.record.id;
     let mut held = HeldAdmission::default();
-    if is_held(guard) {
-        held.guard = Some(decode_guard(guard.item()?.clone(), &admission.guard.id)?);
+    match guard_reason(Some(guard), &admission.guard) {
+        GuardReason::NotInTheWay => {}
+        GuardReason::Held(found) => held.guard = Some(found),
+        GuardReason::Unreadable => return None,
     }
     if is_held(record) {
         held.record = Some(decode_record(record.item()?.clone(), id)?);

@@ -41,7 +41,7 @@ const REFUSED: [&str; 23] = [
 ];
 
 /// What a write's last error, and the tries before it, prove. Logged here, once.
-pub(super) fn write_fault<E>(
+pub(in crate::aws) fn write_fault<E>(
     operation: &'static str,
     error: &SdkError<E, HttpResponse>,
     tries: &Tries,
@@ -73,7 +73,7 @@ fn has_code(reasons: &[CancellationReason], code: &str) -> bool {
 }
 
 /// Whether this write of a transaction failed its own condition.
-pub(super) fn is_held(reason: &CancellationReason) -> bool {
+pub(in crate::aws) fn is_held(reason: &CancellationReason) -> bool {
     reason.code() == Some("ConditionalCheckFailed")
 }
 

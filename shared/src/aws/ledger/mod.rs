@@ -12,6 +12,7 @@ use aws_sdk_dynamodb::types::{Put, ReturnValuesOnConditionCheckFailure, Transact
 
 use super::codec::Item;
 use crate::digest::{base32, sha256};
+pub(super) use faults::{is_held, write_fault};
 
 /// Both tables.
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ fn step(put: PutBuilder) -> Result<TransactWriteItem, BuildError> {
 /// has already done, which makes the SDK's own retries harmless.
 ///
 /// It must differ where the request differs in anything, or DynamoDB refuses it as a mismatch.
-fn token(parts: &[&[u8]]) -> String {
+pub(super) fn token(parts: &[&[u8]]) -> String {
     let hash = sha256(parts);
     let (half, _) = hash.split_at(16);
     base32(half)

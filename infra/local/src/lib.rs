@@ -9,6 +9,7 @@ mod endpoint;
 mod functions;
 mod ministack;
 mod package;
+pub mod processes;
 pub mod provider;
 mod python;
 pub mod say;

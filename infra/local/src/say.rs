@@ -1,6 +1,7 @@
 //! What the user reads: the one place that prints. Times are UTC, as in the service's own answers.
 
-use std::cell::Cell;
+use std::io::Write;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use jiff::Timestamp;
 
@@ -8,8 +9,8 @@ use jiff::Timestamp;
 #[derive(Debug, Default)]
 pub struct Timeline {
     quiet: bool,
-    held: Cell<u32>,
-    failed: Cell<u32>,
+    held: AtomicU32,
+    failed: AtomicU32,
 }
 
 impl Timeline {
@@ -36,7 +37,7 @@ impl Timeline {
     /// Checks a claim and marks it. `seen` says what was found, and is shown if the claim fails.
     pub fn claim(&self, holds: bool, claim: &str, seen: &str) {
         let count = if holds { &self.held } else { &self.failed };
-        count.set(count.get().saturating_add(1));
+        count.fetch_add(1, Ordering::Relaxed);
         match holds {
             true => self.print(&format!("          ✓ {claim}")),
             false => self.print(&format!("          ✗ {claim}\n            seen: {seen}")),
@@ -45,7 +46,7 @@ impl Timeline {
 
     /// How many claims held, and how many failed.
     pub fn tally(&self) -> (u32, u32) {
-        (self.held.get(), self.failed.get())
+        (self.held.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))
     }
 
     /// A line as it stands.
@@ -77,14 +78,14 @@ pub fn mask(number: &str) -> String {
 }
 
 /// A complaint, on standard error.
-#[expect(clippy::print_stderr, reason = "a command-line tool reports its errors there")]
 pub fn complain(text: &str) {
-    eprintln!("{text}");
+    // Whoever closed the other end does not want to read it.
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-#[expect(clippy::print_stdout, reason = "the timeline is what this tool is for")]
 fn out(text: &str) {
-    println!("{text}");
+    // As above; and `local` is to tear down in order, not to panic, when it is piped into `head`.
+    let _ = writeln!(std::io::stdout(), "{text}");
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The whole of it, up and running: functions built, MiniStack, the scripted endpoints, the template deployed.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use crate::doorbells::Doorbells;
 use crate::endpoint::Endpoint;
 use crate::functions::{self, Built};
 use crate::ministack::{self, Place};
+use crate::processes::{self, Process};
 use crate::provider::{Carrier, Provider};
 use crate::python;
 use crate::say::Timeline;
@@ -58,10 +60,12 @@ pub struct Stack {
     pub deployed_at: Timestamp,
     /// Where MiniStack answers.
     pub endpoint: String,
+    /// The template's outputs.
+    pub outputs: BTreeMap<String, String>,
     api_id: String,
     log: PathBuf,
     // In the order in which they end: first those who call, then those who are called.
-    _ministack: Supervised,
+    ministack: Supervised,
     _endpoints: [Endpoint; 2],
 }
 
@@ -84,7 +88,17 @@ impl Stack {
 
     /// A client of the service. Each runtime needs its own.
     pub fn api(&self) -> Result<Api> {
-        Ok(Api::new(Aws::new(&self.endpoint)?, &self.api_id))
+        Ok(Api::new(self.aws()?, &self.api_id))
+    }
+
+    /// AWS, with the rights of its root. Each runtime needs its own.
+    pub fn aws(&self) -> Result<Aws> {
+        Aws::new(&self.endpoint)
+    }
+
+    /// The processes of the stack: MiniStack, its supervisor, and the functions that are warm.
+    pub fn processes(&self) -> Result<Vec<Process>> {
+        processes::below(self.ministack.id())
     }
 
     /// The texts that reached a handset.
@@ -131,9 +145,10 @@ impl Stack {
             doorbells,
             deployed_at: Timestamp::now(),
             endpoint,
+            outputs: deployed.outputs,
             api_id,
             log,
-            _ministack: process,
+            ministack: process,
             _endpoints: endpoints,
         })
     }

@@ -35,6 +35,11 @@ impl Supervised {
         Ok(Self { child, lifeline, _scratch: scratch })
     }
 
+    /// The supervisor's process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Its standard output, if that was piped.
     pub(crate) fn take_stdout(&mut self) -> Option<ChildStdout> {
         self.child.stdout.take()

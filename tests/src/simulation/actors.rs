@@ -134,14 +134,14 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
                 Wish::Cancel { command } => {
                     let flow = Cancel { ledger: self.port(), clock: self.port(), policy: setup.policy };
                     let id = self.cast.id(0, command);
-                    let result = flow.cancel(tenant, &id, None, &invocation).await;
-                    self.sim.cancelled(session.tenant == 0, &id, result);
+                    let result = flow.cancel(tenant, id, None, &invocation).await;
+                    self.sim.cancelled(session.tenant == 0, id, result);
                 }
                 Wish::Look { command } => {
                     let flow = Read { ledger: self.port() };
                     let id = self.cast.id(0, command);
-                    let evidence = flow.evidence(tenant, &id).await;
-                    self.sim.looked(session.tenant == 0, &id, evidence);
+                    let evidence = flow.evidence(tenant, id).await;
+                    self.sim.looked(session.tenant == 0, id, evidence);
                 }
                 Wish::Send { .. } => {}
             }

@@ -30,18 +30,19 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
     /// Checks every notification, as it stands at the end.
     pub(super) fn judge(&self) {
         let mut history = self.sim.history.borrow_mut();
-        for at in 0..history.stories.len() {
-            let story = history.stories[at].clone();
+        let stories = core::mem::take(&mut history.stories);
+        for story in &stories {
             let record = now_or_later(self.store.record(&story.id)).ok().flatten();
             let rows = now_or_later(self.store.rows(&story.id)).unwrap_or_default();
-            evidence(&mut history, &story, record.as_ref(), &rows);
-            self.truth(&mut history, &story, &rows);
-            item(&mut history, &story, record.as_ref());
-            self.undisturbed(&mut history, &story);
+            evidence(&mut history, story, record.as_ref(), &rows);
+            self.truth(&mut history, story, &rows);
+            item(&mut history, story, record.as_ref());
+            self.undisturbed(&mut history, story);
             if self.sim.chooser.borrow().hash().is_multiple_of(SECRETS_EVERY) {
                 self.secrets(&mut history, &rows, record.as_ref());
             }
         }
+        history.stories = stories;
         if history.any_open() {
             history.violated("2 nothing lost: settled in time", String::from("open at the end"));
         }

@@ -62,10 +62,10 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
         match &asked.log.result {
             Some(Ok(admitted)) => {
                 let id = self.cast.id(asked.tenant, asked.command);
-                if admitted.id != id || admitted.answer.status != 202 || !admitted.answer.body.contains(id.as_str()) {
+                if admitted.id != *id || admitted.answer.status != 202 || !admitted.answer.body.contains(id.as_str()) {
                     broken.push(("7 an answer is its tenant's", format!("{:?}", admitted.id)));
                 }
-                let Some(at) = history.story(&id) else {
+                let Some(at) = history.story(id) else {
                     return broken.push(("2 what is answered 202 is durable", format!("{id:?}")));
                 };
                 if self.command_of(&history.stories[at].sealed) != Some(asked.command) {
@@ -155,7 +155,7 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
             let command = self.command_of(&story.sealed);
             let mut askers = asked
                 .iter()
-                .filter(|one| Some(one.command) == command && self.cast.id(one.tenant, one.command) == story.id);
+                .filter(|one| Some(one.command) == command && *self.cast.id(one.tenant, one.command) == story.id);
             if askers.clone().next().is_none() {
                 broken.push(("7 every notification was asked for", format!("{:?}", story.id)));
             }

@@ -20,6 +20,8 @@ pub struct Cast {
     pub names: [IdempotencyKey; 2],
     /// Commands; their times are set for each run.
     pub commands: [Command; COMMANDS],
+    /// The notification that each command of each tenant is.
+    ids: [[NotificationId; COMMANDS]; 2],
 }
 
 /// How many commands there are: 0 and 1 name one event and differ, 2 is another event, 3 is made after the window, 4
@@ -53,20 +55,24 @@ impl Cast {
         };
         // An event whose open work lies beside that of the first.
         let beside = (100..).find(|number| shard(*number) == shard(1)).unwrap_or(2);
+        let commands = [
+            make("evt-1", "+15550100000", "Your code is 482913"),
+            make("evt-1", "+15550100000", "Your code is 775201"),
+            make(&format!("evt-{beside}"), "+15550100001", "Your code is 482913"),
+            make("evt-3", "+15550100000", "Your code is 118406"),
+            make("evt-4", "+15550100000", "Your code is 640277"),
+            make("evt-5", "+15550100000", "Your code is 903355"),
+            make("evt-6", "+15550100000", "Your code is 551098"),
+            make("evt-7", "+15550100000", "Your code is 236614"),
+            make("evt-1", "+15550100000", "Your code is 349920"),
+        ];
+        let ids =
+            [0, 1].map(|at: usize| commands.each_ref().map(|command| NotificationId::of(&tenants[at], &command.event)));
         Self {
             keys: Keys::derive(&FingerprintKey::new([7; 32])),
             names: ["k-1", "k-2"].map(|name| IdempotencyKey::parse(name).expect("a valid key")),
-            commands: [
-                make("evt-1", "+15550100000", "Your code is 482913"),
-                make("evt-1", "+15550100000", "Your code is 775201"),
-                make(&format!("evt-{beside}"), "+15550100001", "Your code is 482913"),
-                make("evt-3", "+15550100000", "Your code is 118406"),
-                make("evt-4", "+15550100000", "Your code is 640277"),
-                make("evt-5", "+15550100000", "Your code is 903355"),
-                make("evt-6", "+15550100000", "Your code is 551098"),
-                make("evt-7", "+15550100000", "Your code is 236614"),
-                make("evt-1", "+15550100000", "Your code is 349920"),
-            ],
+            commands,
+            ids,
             tenants,
         }
     }
@@ -86,8 +92,8 @@ impl Cast {
 
     /// The notification that a command of a tenant is.
     #[must_use]
-    pub fn id(&self, tenant: usize, number: usize) -> NotificationId {
-        NotificationId::of(&self.tenants[tenant], &self.commands[number].event)
+    pub fn id(&self, tenant: usize, number: usize) -> &NotificationId {
+        &self.ids[tenant][number]
     }
 }
 

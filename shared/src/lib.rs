@@ -12,6 +12,8 @@ pub mod dispatch;
 pub mod http;
 pub mod idempotency;
 pub mod invocation;
+#[cfg(feature = "lambda")]
+pub mod lambda;
 mod land;
 pub mod marks;
 pub mod notification;

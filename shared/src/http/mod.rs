@@ -16,4 +16,6 @@ pub use problem::Problem;
 pub use request::Request;
 pub use response::Response;
 pub use route::{Route, RouteFault};
+#[cfg(feature = "lambda")]
+pub(crate) use strict_json::parse as strict;
 pub use view::{accepted, evidence, status};

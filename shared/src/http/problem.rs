@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::admit::NotAdmitted;
 use crate::cancel::NotCancelled;
-use crate::idempotency::KeyFault;
+use crate::idempotency::{KeyFault, NotRun};
 use crate::ports::Unreadable;
 
 use super::{BodyFault, FieldFault, Response, RouteFault};
@@ -60,6 +60,12 @@ impl Problem {
     #[must_use]
     pub fn changed() -> Self {
         Self::new(412, "precondition_failed", "the notification has changed since the revision named in If-Match")
+    }
+
+    /// The command is over, and its answer was longer than what is kept.
+    #[must_use]
+    pub fn answer_not_kept() -> Self {
+        Self::new(409, "answer_not_kept", "the command was carried out; its answer was too long to be given twice")
     }
 
     /// The stable code.
@@ -131,6 +137,27 @@ impl From<KeyFault> for Problem {
         match fault {
             KeyFault::Missing => Self::new(400, "idempotency_key_missing", fault),
             KeyFault::Invalid => Self::new(400, "idempotency_key_invalid", fault),
+        }
+    }
+}
+
+/// A run may last as long as its lease, but most end long before: the client looks again within seconds.
+const LOOK_AGAIN_MAX_SECS: u32 = 5;
+
+impl From<NotRun> for Problem {
+    fn from(fault: NotRun) -> Self {
+        match &fault {
+            NotRun::Reused => Self::new(409, "idempotency_key_reused", fault),
+            NotRun::InFlight { left } => {
+                let secs = u32::try_from(left.secs_ceil()).unwrap_or(LOOK_AGAIN_MAX_SECS).clamp(1, LOOK_AGAIN_MAX_SECS);
+                Self { retry_after_secs: Some(secs), ..Self::new(409, "in_flight", fault) }
+            }
+            NotRun::OutcomeUnknown(_) => {
+                Self::new(409, "outcome_unknown", "the command may have been carried out; a new key is not safe either")
+            }
+            NotRun::NoTimeLeft(_) | NotRun::Unavailable => {
+                Self::unavailable("send the same request with the same key again")
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 
 /// Reads one value. Two members of one name are refused, for two parsers would read two commands; depth, numbers
 /// beyond `f64`, lone surrogates and trailing bytes are refused by the parser below.
-pub(super) fn parse(text: &[u8]) -> Option<Value> {
+pub(crate) fn parse(text: &[u8]) -> Option<Value> {
     serde_json::from_slice::<Strict>(text).ok().map(|strict| strict.0)
 }
 

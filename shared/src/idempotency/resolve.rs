@@ -27,9 +27,18 @@ pub enum Resolution {
 pub trait Authority {
     /// What became of the effect that was given this reference? Changes nothing anywhere.
     async fn what_became_of(&self, reference: &ExecutionId) -> Resolution;
+
+    /// Whether asking is in vain, and what comes before it can be saved.
+    fn is_nobody(&self) -> bool {
+        false
+    }
 }
 
 impl<A: Authority> Authority for &A {
+    fn is_nobody(&self) -> bool {
+        (**self).is_nobody()
+    }
+
     async fn what_became_of(&self, reference: &ExecutionId) -> Resolution {
         (**self).what_became_of(reference).await
     }
@@ -42,6 +51,10 @@ pub struct NoAuthority;
 impl Authority for NoAuthority {
     async fn what_became_of(&self, _: &ExecutionId) -> Resolution {
         Resolution::StillUnknown
+    }
+
+    fn is_nobody(&self) -> bool {
+        true
     }
 }
 

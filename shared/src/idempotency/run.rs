@@ -4,7 +4,10 @@ use crate::ports::Clock;
 use crate::time::EpochMillis;
 
 use super::leased::Conclusion;
-use super::{AsAnswer, Begun, Ending, Executions, Leased, Named, NotMarked, NotRun, NotWritten, Permit, Taken};
+use super::{
+    AsAnswer, Authority, Begun, Ending, Executions, Leased, Named, NoAuthority, NotMarked, NotResolved, NotRun,
+    NotWritten, Permit, Resolved, Taken,
+};
 
 /// What became of an effect: the caller's choice of what is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +65,33 @@ impl<S: Executions, C: Clock> Leased<S, C> {
         deadline: Option<EpochMillis>,
         effect: impl AsyncFnOnce(Permit) -> Outcome<T>,
     ) -> Result<Ran<T>, NotRun> {
-        match self.begin(command, deadline).await? {
+        self.run_or_ask(command, deadline, &NoAuthority, effect).await
+    }
+
+    /// As [`Leased::run`], but where the outcome of an earlier run is unknown, `authority` is asked what became of it,
+    /// and its word is acted on at once. Four requests then: the refusal, a read, what it said, and the key again.
+    ///
+    /// # Errors
+    /// [`NotRun`]: `effect` was not called.
+    pub async fn run_or_ask<T: AsAnswer>(
+        &self,
+        command: &Named,
+        deadline: Option<EpochMillis>,
+        authority: &impl Authority,
+        effect: impl AsyncFnOnce(Permit) -> Outcome<T>,
+    ) -> Result<Ran<T>, NotRun> {
+        let taken = match self.begin(command, deadline).await {
+            Err(NotRun::OutcomeUnknown(id)) if !authority.is_nobody() => match self.resolve(&id, authority).await {
+                Ok(Resolved::Settled | Resolved::Reopened | Resolved::NotUnknown) => {
+                    self.begin(command, deadline).await?
+                }
+                Ok(Resolved::StillUnknown | Resolved::NotQuietYet { .. }) | Err(NotResolved) => {
+                    return Err(NotRun::OutcomeUnknown(id));
+                }
+            },
+            taken => taken?,
+        };
+        match taken {
             Taken::Replay { ending, answer } => Ok(replayed(ending, &answer)),
             Taken::Run(begun) => {
                 let outcome = effect(begun.permit()).await;

@@ -35,6 +35,12 @@ impl Part {
         if text.trim().is_empty() { Err(NoName) } else { Ok(Self(text)) }
     }
 
+    /// Its exact text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
     /// A part of this text, if there is one.
     ///
     /// # Errors

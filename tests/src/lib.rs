@@ -2,5 +2,6 @@
 
 pub mod aws_seam;
 pub mod idempotency;
+pub mod model;
 pub mod simulation;
 pub mod world;

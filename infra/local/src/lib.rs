@@ -6,6 +6,7 @@ pub mod aws;
 mod deploy;
 pub mod doorbells;
 mod endpoint;
+mod env_file;
 mod functions;
 mod ministack;
 mod package;

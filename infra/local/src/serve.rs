@@ -17,6 +17,8 @@ const OPEN: [&str; 4] = ["", "accepted", "sending", "dispatch_unknown"];
 /// Shows what happens, until it is dropped.
 pub async fn serve(stack: &Stack, timeline: &Timeline) -> Result<()> {
     let api = stack.api()?;
+    let variables = stack.write_env_file().await?;
+    timeline.plain(&format!("\n`cargo lambda watch --env-file {}` runs the same functions, rebuilt at each change.", variables.display()));
     timeline.plain(&invitation(stack, &api));
     let (mut calls, mut rung) = (stack.carrier.listen(), stack.doorbells.listen());
     let mut states = BTreeMap::new();

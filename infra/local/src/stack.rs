@@ -13,6 +13,7 @@ use crate::aws::{Aws, client};
 use crate::deploy::deploy;
 use crate::doorbells::Doorbells;
 use crate::endpoint::Endpoint;
+use crate::env_file;
 use crate::functions::{self, Built};
 use crate::ministack::{self, Place};
 use crate::processes::{self, Process};
@@ -66,7 +67,7 @@ pub struct Stack {
     log: PathBuf,
     // In the order in which they end: first those who call, then those who are called.
     ministack: Supervised,
-    _endpoints: [Endpoint; 2],
+    endpoints: [Endpoint; 2],
 }
 
 impl Stack {
@@ -109,6 +110,18 @@ impl Stack {
         Ok(texts.map_or(0, Vec::len))
     }
 
+    /// Writes the functions' environment into a file, for `cargo lambda watch`; where it is.
+    pub async fn write_env_file(&self) -> Result<PathBuf> {
+        let [sns, sqs] = &self.endpoints;
+        let endpoints = [
+            ("AWS_ENDPOINT_URL", self.endpoint.as_str()),
+            ("AWS_ENDPOINT_URL_SNS", sns.url.as_str()),
+            ("AWS_ENDPOINT_URL_SQS", sqs.url.as_str()),
+        ];
+        let names = self.outputs.iter().filter(|(output, _)| output.ends_with("FunctionName")).map(|(_, name)| name);
+        env_file::write(&self.aws()?, names, &endpoints).await
+    }
+
     /// What MiniStack and the functions have logged so far.
     pub fn logged(&self) -> Result<String> {
         std::fs::read_to_string(&self.log).context("cannot read MiniStack's log")
@@ -149,7 +162,7 @@ impl Stack {
             api_id,
             log,
             ministack: process,
-            _endpoints: endpoints,
+            endpoints,
         })
     }
 }

@@ -10,7 +10,7 @@ use roxmltree::{Document, Node};
 use serde_json::{Value, json};
 
 use crate::aws::{Aws, Request};
-use crate::functions::{self, Built};
+use crate::functions::Package;
 use crate::package::package;
 
 const BUCKET: &str = "sendonce-code";
@@ -32,15 +32,14 @@ pub(crate) async fn deploy(
     aws: &Aws,
     name: &str,
     template: &str,
-    functions: &[Built],
+    functions: &[Package],
     parameters: &[(&str, &str)],
 ) -> Result<Deployed> {
     put(aws, &format!("/{BUCKET}"), Bytes::new()).await?;
     for function in functions {
-        let zip = functions::zip(&function.path, false)?;
-        put(aws, &format!("/{BUCKET}/{}.zip", function.name), zip.into()).await?;
+        put(aws, &format!("/{BUCKET}/{}.zip", function.name), function.zip.clone().into()).await?;
     }
-    let packaged = package(template, |function| match functions.iter().any(|built| built.name == function) {
+    let packaged = package(template, |function| match functions.iter().any(|package| package.name == function) {
         true => Ok(format!("s3://{BUCKET}/{function}.zip")),
         false => bail!("the template names the code of a function that is not built here: {function}"),
     })?;

@@ -49,7 +49,8 @@ mod tests {
 
     #[test]
     fn a_variable_is_a_line() {
-        let variables = BTreeMap::from([("B", "2"), ("A", "")].map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let variables =
+            BTreeMap::from([("B", "2"), ("A", "")].map(|(name, value)| (name.to_owned(), value.to_owned())));
         assert_eq!(lines(&variables), "A=\nB=2\n");
     }
 }

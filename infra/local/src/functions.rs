@@ -13,13 +13,18 @@ use crate::supervise;
 /// The packages, whose binaries have the same names.
 pub(crate) const FUNCTIONS: [&str; 4] = ["admission", "dispatch", "reconciliation", "status"];
 
-/// One built function.
-#[derive(Debug, Clone)]
-pub(crate) struct Built {
+/// A function's deployment package.
+#[derive(Debug)]
+pub(crate) struct Package {
     /// Name of package and binary.
     pub(crate) name: String,
-    /// Where cargo put it.
-    pub(crate) path: PathBuf,
+    /// The archive.
+    pub(crate) zip: Vec<u8>,
+}
+
+struct Executable {
+    name: String,
+    path: PathBuf,
 }
 
 /// The root of the workspace that this crate was built in.
@@ -45,7 +50,7 @@ pub(crate) async fn target_directory() -> Result<PathBuf> {
 }
 
 /// Builds the functions. Cargo shows its progress on standard error meanwhile.
-pub(crate) async fn build(release: bool) -> Result<Vec<Built>> {
+pub(crate) async fn build(release: bool) -> Result<Vec<Package>> {
     let cargo = cargo();
     let mut command: Vec<&str> = vec![&cargo, "build", "--message-format", "json-render-diagnostics"];
     for function in FUNCTIONS {
@@ -58,15 +63,17 @@ pub(crate) async fn build(release: bool) -> Result<Vec<Built>> {
     if !status.success() {
         bail!("the functions do not build; cargo says above why");
     }
-    let built: Vec<Built> = messages.lines().filter_map(executable).collect();
-    match FUNCTIONS.iter().find(|name| !built.iter().any(|function| function.name == **name)) {
-        Some(missing) => bail!("cargo built no binary named {missing}; functions/{missing} must have one"),
-        None => Ok(built),
-    }
+    let executables: Vec<Executable> = messages.lines().filter_map(executable).collect();
+    let find = |name: &&str| executables.iter().find(|executable| executable.name == **name);
+    let packages = FUNCTIONS.iter().map(|name| {
+        let found = find(name).with_context(|| format!("cargo built no binary named {name}"))?;
+        Ok(Package { name: found.name.clone(), zip: zip(&found.path, release)? })
+    });
+    packages.collect()
 }
 
-/// The deployment package of one binary.
-pub(crate) fn zip(binary: &Path, compress: bool) -> Result<Vec<u8>> {
+/// The binary alone in an archive. What is not deployed is not worth the time to compress it.
+fn zip(binary: &Path, compress: bool) -> Result<Vec<u8>> {
     let content = std::fs::read(binary).with_context(|| format!("cannot read {}", binary.display()))?;
     let method = if compress { zip::CompressionMethod::Deflated } else { zip::CompressionMethod::Stored };
     let options = SimpleFileOptions::default().compression_method(method).unix_permissions(0o755);
@@ -92,7 +99,7 @@ fn as_from_a_shell(command: &mut Command) {
     }
 }
 
-fn executable(message: &str) -> Option<Built> {
+fn executable(message: &str) -> Option<Executable> {
     #[derive(Deserialize)]
     struct Message {
         target: Target,
@@ -103,7 +110,7 @@ fn executable(message: &str) -> Option<Built> {
         name: String,
     }
     let message: Message = serde_json::from_str(message).ok()?;
-    Some(Built { name: message.target.name, path: message.executable? })
+    Some(Executable { name: message.target.name, path: message.executable? })
 }
 
 #[cfg(test)]

@@ -18,7 +18,10 @@ const OPEN: [&str; 4] = ["", "accepted", "sending", "dispatch_unknown"];
 pub async fn serve(stack: &Stack, timeline: &Timeline) -> Result<()> {
     let api = stack.api()?;
     let variables = stack.write_env_file().await?;
-    timeline.plain(&format!("\n`cargo lambda watch --env-file {}` runs the same functions, rebuilt at each change.", variables.display()));
+    timeline.plain(&format!(
+        "\n`cargo lambda watch --env-file {}` runs the same functions, rebuilt at each change.",
+        variables.display()
+    ));
     timeline.plain(&invitation(stack, &api));
     let (mut calls, mut rung) = (stack.carrier.listen(), stack.doorbells.listen());
     let mut states = BTreeMap::new();
@@ -81,6 +84,9 @@ fn invitation(stack: &Stack, api: &Api) -> String {
          -d '{{\"event\":{{\"type\":\"password_reset\",\"id\":\"demo-1\"}},\"to\":\"+12025550123\",\"message\":\"Your code is 482913.\",\
          \"expires_at\":\"'\"$expires\"'\"}}' \\\n    {endpoint}/v1/notifications\n\n\
          Ask what became of it, with the id from the answer:\n\n  {sign} {endpoint}/v1/notifications/ntf_...\n\n\
+         For any other AWS tool:\n\n  \
+         export AWS_ENDPOINT_URL={endpoint} AWS_REGION={REGION} AWS_ACCESS_KEY_ID={ACCESS_KEY} \\\n    \
+         AWS_SECRET_ACCESS_KEY={SECRET_KEY}\n\n\
          The credentials are made up and open nothing but this stack. Texts and states, as they come:"
     )
 }

@@ -14,7 +14,7 @@ use crate::deploy::deploy;
 use crate::doorbells::Doorbells;
 use crate::endpoint::Endpoint;
 use crate::env_file;
-use crate::functions::{self, Built};
+use crate::functions::{self, Package};
 use crate::ministack::{self, Place};
 use crate::processes::{self, Process};
 use crate::provider::{Carrier, Provider};
@@ -77,6 +77,7 @@ impl Stack {
         let python = python::environment(&target, timeline).await?;
         timeline.event("functions: cargo builds them");
         let functions = functions::build(options.release).await?;
+        timeline.event(&format!("functions: {}", sizes(&functions)));
         let mut tries = 0;
         loop {
             tries += 1;
@@ -131,7 +132,7 @@ impl Stack {
         options: &Options,
         timeline: &Timeline,
         python: &std::path::Path,
-        functions: &[Built],
+        functions: &[Package],
     ) -> Result<Self> {
         let port = ministack::free_port()?;
         let endpoint = format!("http://127.0.0.1:{port}");
@@ -174,4 +175,9 @@ fn architecture() -> Result<&'static str> {
         "aarch64" => Ok("arm64"),
         other => bail!("the template knows arm64 and x86_64, and this machine is {other}"),
     }
+}
+
+fn sizes(functions: &[Package]) -> String {
+    let size = |package: &Package| format!("{} {} KB", package.name, package.zip.len().div_ceil(1000));
+    functions.iter().map(size).collect::<Vec<_>>().join(", ")
 }

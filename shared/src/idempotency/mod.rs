@@ -9,6 +9,8 @@
 //! conditional put makes the key unique, written in one transaction with the effect, and [`Guard::judge`] reads it back.
 //! **Leased**, where the effect lies elsewhere: [`Leased`] keeps an [`Execution`] before, during and after it, and
 //! [`judge`] reads that. [`Version`] is a third thing: optimistic concurrency.
+//!
+#![doc = include_str!("../../IDEMPOTENCY.md")]
 
 mod answer;
 #[cfg(feature = "conformance")]

@@ -102,6 +102,8 @@ async fn those_who_wait_share_a_failure_and_the_next_asks_again() {
     assert!(begun.elapsed().as_millis() < 2_500, "{:?}", begun.elapsed());
     assert_eq!(seam.count(DECRYPT), 2, "one request, tried twice");
     assert_eq!(open(&adapters, &sealed).await, Ok(one().0));
+    let elsewhere = Seam::new().adapters().await;
+    assert_eq!(batch(&elsewhere, &sealed).await, vec![Err(SealFault::Broken); 10], "another KMS never made this key");
 }
 
 async fn batch(adapters: &Adapters, sealed: &Sealed) -> Vec<Result<Payload, SealFault>> {

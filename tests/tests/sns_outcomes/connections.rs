@@ -1,6 +1,6 @@
 //! Connections that fail, before and after the request left.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sendonce::notification::UnknownBasis::{ConnectionLost, Timeout, UnreadableSuccess};
 use sendonce::notification::{Outcome, ProviderCode, Reference, Refusal, RefusalClass};
@@ -8,13 +8,15 @@ use sendonce::ports::Carrier;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use crate::endpoint::{self, Endpoint, REQUEST_ID, Script};
-use crate::setup::{accepted, carrier, send, text};
+use crate::setup::{Bench, PATIENCE, accepted, carrier, carrier_that_connects_within, text};
 
-/// Asserts the outcome of one text, and that the endpoint got one request for it.
-async fn assert_one(script: Script, expected: Outcome) {
-    let (outcome, endpoint) = send(script.clone()).await;
-    assert_eq!(outcome, expected, "{script:?}");
-    assert_eq!((endpoint.requests(), endpoint.connections()), (1, 1), "{script:?}");
+/// Asserts what one text comes to under each script.
+async fn assert_each(cases: impl IntoIterator<Item = (Script, Outcome)>) {
+    let mut bench = Bench::start().await;
+    for (script, expected) in cases {
+        assert_eq!(bench.send(script.clone()).await, expected, "{script:?}");
+    }
+    bench.assert_nothing_follows().await;
 }
 
 fn never_connected() -> Outcome {
@@ -23,56 +25,65 @@ fn never_connected() -> Outcome {
 
 #[tokio::test]
 async fn s1_accepted_and_then_silence_is_one_request_and_unknown() {
-    assert_one(Script::SayAndStay(String::new()), Outcome::Unknown(Timeout)).await;
+    assert_each([(Script::SayAndStay(String::new()), Outcome::Unknown(Timeout))]).await;
 }
 
 #[tokio::test]
 async fn s2_after_a_timeout_no_further_call_is_made() {
-    let endpoint = Endpoint::start(Script::SayAndStay(String::new())).await;
-    let begun = std::time::Instant::now();
-    let outcome = carrier(&endpoint.url).await.send(&text()).await;
-    assert_eq!(outcome, Outcome::Unknown(Timeout));
-    assert!(begun.elapsed() < Duration::from_millis(700), "{:?}", begun.elapsed());
+    let mut bench = Bench::start().await;
+    let begun = Instant::now();
+    assert_eq!(bench.send(Script::SayAndStay(String::new())).await, Outcome::Unknown(Timeout));
+    assert!(begun.elapsed() < Duration::from_secs(5), "the text's own limit: {:?}", begun.elapsed());
     tokio::time::sleep(Duration::from_millis(1_500)).await;
-    assert_eq!((endpoint.requests(), endpoint.connections()), (1, 1));
+    bench.assert_nothing_follows().await;
 }
 
 #[tokio::test]
 async fn a_good_answer_is_accepted_with_and_without_an_id() {
-    assert_one(Script::Accept, accepted()).await;
     let id_less = Outcome::Accepted { message_id: None, request_id: Reference::parse(REQUEST_ID) };
     let without = endpoint::http("200 OK", &endpoint::publish_response(""));
-    assert_one(Script::Say(without), id_less.clone()).await;
     // A number in the id's place is no id.
     let odd = endpoint::publish_response("<MessageId>+15550142973</MessageId>");
-    assert_one(Script::Say(endpoint::http("200 OK", &odd)), id_less).await;
+    let odd = endpoint::http("200 OK", &odd);
+    assert_each([(Script::Accept, accepted()), (Script::Say(without), id_less.clone()), (Script::Say(odd), id_less)])
+        .await;
 }
 
 #[tokio::test]
 async fn what_breaks_after_connecting_is_unknown() {
-    assert_one(Script::Reset, Outcome::Unknown(ConnectionLost)).await;
-    assert_one(Script::Say(String::new()), Outcome::Unknown(ConnectionLost)).await;
-    assert_one(Script::Say("HTTP/1.1 200 O".into()), Outcome::Unknown(ConnectionLost)).await;
-    assert_one(Script::Say("HTTP/1.1 200 OK\r\ncontent-le".into()), Outcome::Unknown(ConnectionLost)).await;
-    assert_one(Script::Say("220 smtp.example ESMTP\r\n".into()), Outcome::Unknown(ConnectionLost)).await;
-    assert_one(Script::SayAndStay("HTTP/1.1 100 Continue\r\n\r\n".into()), Outcome::Unknown(Timeout)).await;
+    let said = |text: &str| (Script::Say(text.into()), Outcome::Unknown(ConnectionLost));
+    assert_each([
+        (Script::Reset, Outcome::Unknown(ConnectionLost)),
+        said(""),
+        said("HTTP/1.1 200 O"),
+        said("HTTP/1.1 200 OK\r\ncontent-le"),
+        said("220 smtp.example ESMTP\r\n"),
+        (Script::SayAndStay("HTTP/1.1 100 Continue\r\n\r\n".into()), Outcome::Unknown(Timeout)),
+    ])
+    .await;
 }
 
 #[tokio::test]
 async fn a_success_that_cannot_be_read_is_unknown() {
     let whole = endpoint::accepted();
     let cut = whole[..whole.len() - 60].to_owned();
-    assert_one(Script::Say(cut.clone()), Outcome::Unknown(UnreadableSuccess)).await;
-    assert_one(Script::SayAndStay(cut), Outcome::Unknown(Timeout)).await;
-    for garbage in ["not XML", "<html><body>Welcome</body></html>", "{}", ""] {
-        assert_one(Script::Say(endpoint::http("200 OK", garbage)), Outcome::Unknown(UnreadableSuccess)).await;
-    }
+    let garbage = |body: &str| (Script::Say(endpoint::http("200 OK", body)), Outcome::Unknown(UnreadableSuccess));
+    assert_each([
+        (Script::Say(cut.clone()), Outcome::Unknown(UnreadableSuccess)),
+        (Script::SayAndStay(cut), Outcome::Unknown(Timeout)),
+        garbage("not XML"),
+        garbage("<html><body>Welcome</body></html>"),
+        garbage("{}"),
+        garbage(""),
+    ])
+    .await;
 }
 
 #[tokio::test]
 async fn s14_a_connection_taken_away_in_mid_request_is_unknown() {
-    assert_one(Script::ResetWithin, Outcome::Unknown(ConnectionLost)).await;
-    let (outcome, endpoint) = send(Script::CloseAtOnce).await;
+    assert_each([(Script::ResetWithin, Outcome::Unknown(ConnectionLost))]).await;
+    let endpoint = Endpoint::start(Script::CloseAtOnce).await;
+    let outcome = carrier(&endpoint.url).await.send(&text()).await;
     assert_eq!(outcome, Outcome::Unknown(ConnectionLost), "it had connected; what was read of it nobody can say");
     assert_eq!((endpoint.requests(), endpoint.connections()), (0, 1));
 }
@@ -124,9 +135,10 @@ async fn a_connection_that_never_comes_about_is_a_refusal() {
         waiting.push(stream);
         assert!(waiting.len() < 64, "the queue never fills");
     }
-    let begun = std::time::Instant::now();
-    assert_eq!(carrier(&format!("http://{address}")).await.send(&text()).await, never_connected());
-    assert!(begun.elapsed() < Duration::from_millis(400), "the connect limit strikes first: {:?}", begun.elapsed());
+    let carrier = carrier_that_connects_within(PATIENCE, &format!("http://{address}")).await;
+    let begun = Instant::now();
+    assert_eq!(carrier.send(&text()).await, never_connected());
+    assert!(begun.elapsed() < Duration::from_secs(5), "the connect limit strikes first: {:?}", begun.elapsed());
 }
 
 #[tokio::test]
@@ -139,5 +151,5 @@ async fn a_handshake_that_fails_is_a_refusal() {
     }
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", silent.local_addr().unwrap());
-    assert_eq!(carrier(&url).await.send(&text()).await, never_connected());
+    assert_eq!(carrier_that_connects_within(PATIENCE, &url).await.send(&text()).await, never_connected());
 }

@@ -1,7 +1,7 @@
 //! A socket that answers, or does not, as it is told.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -32,33 +32,45 @@ pub enum Script {
 
 pub struct Endpoint {
     pub url: String,
-    begun: Arc<AtomicUsize>,
-    connections: Arc<AtomicUsize>,
+    seen: Arc<Seen>,
     task: JoinHandle<()>,
+}
+
+struct Seen {
+    script: Mutex<Script>,
+    begun: AtomicUsize,
+    connections: AtomicUsize,
 }
 
 impl Endpoint {
     pub async fn start(script: Script) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let (begun, connections) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
-        let counters = (Arc::clone(&begun), Arc::clone(&connections));
+        let (begun, connections) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let seen = Arc::new(Seen { script: Mutex::new(script), begun, connections });
+        let here = Arc::clone(&seen);
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                counters.1.fetch_add(1, Ordering::SeqCst);
-                tokio::spawn(serve(stream, script.clone(), Arc::clone(&counters.0)));
+                here.connections.fetch_add(1, Ordering::SeqCst);
+                let script = here.script.lock().unwrap().clone();
+                tokio::spawn(serve(stream, script, Arc::clone(&here)));
             }
         });
-        Self { url, begun, connections, task }
+        Self { url, seen, task }
+    }
+
+    /// What is done with connections from now on.
+    pub fn play(&self, script: Script) {
+        *self.seen.script.lock().unwrap() = script;
     }
 
     /// Requests of which at least a byte arrived.
     pub fn requests(&self) -> usize {
-        self.begun.load(Ordering::SeqCst)
+        self.seen.begun.load(Ordering::SeqCst)
     }
 
     pub fn connections(&self) -> usize {
-        self.connections.load(Ordering::SeqCst)
+        self.seen.connections.load(Ordering::SeqCst)
     }
 }
 
@@ -68,7 +80,7 @@ impl Drop for Endpoint {
     }
 }
 
-async fn serve(mut stream: TcpStream, script: Script, begun: Arc<AtomicUsize>) {
+async fn serve(mut stream: TcpStream, script: Script, seen: Arc<Seen>) {
     if matches!(script, Script::CloseAtOnce) {
         return;
     }
@@ -77,7 +89,7 @@ async fn serve(mut stream: TcpStream, script: Script, begun: Arc<AtomicUsize>) {
         if !matches!(stream.read(&mut first).await, Ok(1)) {
             return;
         }
-        begun.fetch_add(1, Ordering::SeqCst);
+        seen.begun.fetch_add(1, Ordering::SeqCst);
         if matches!(script, Script::ResetWithin) {
             let _ = stream.set_zero_linger();
             return;

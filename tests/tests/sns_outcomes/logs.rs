@@ -8,7 +8,7 @@ use tracing::Level;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::endpoint::{Script, accepted, error};
-use crate::setup::send;
+use crate::setup::Bench;
 
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
@@ -42,6 +42,7 @@ impl Lines {
 const SECRETS: [&str; 7] = ["15550142973", "5550142", "42973", "482913", "4829", "Your code", "Your+code"];
 
 async fn every_kind_of_answer() {
+    let mut bench = Bench::start().await;
     for script in [
         Script::Accept,
         Script::Say(error(500, "InternalError")),
@@ -53,7 +54,7 @@ async fn every_kind_of_answer() {
         Script::Reset,
         Script::SayAndStay(String::new()),
     ] {
-        send(script).await;
+        bench.send(script).await;
     }
 }
 

@@ -9,15 +9,15 @@ use crate::ports::SealFault;
 
 /// A value that is asked for by one task while the others wait, and that then serves all of them. They share its
 /// failure too: ten who wait for a service that is down fail together, not one time-out after the other.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct SingleFlight<T> {
-    value: Mutex<Option<T>>,
+    latest: Mutex<Result<T, SealFault>>,
     failures: AtomicU32,
 }
 
 impl<T> SingleFlight<T> {
     pub(super) fn new() -> Self {
-        Self { value: Mutex::new(None), failures: AtomicU32::new(0) }
+        Self { latest: Mutex::new(Err(SealFault::Unavailable)), failures: AtomicU32::new(0) }
     }
 
     /// What `take` finds in the value at hand, else in a new one.
@@ -30,16 +30,23 @@ impl<T> SingleFlight<T> {
         F: Future<Output = Result<T, SealFault>>,
     {
         let failures = self.failures.load(Ordering::Acquire);
-        let mut value = self.value.lock().await;
-        if let Some(taken) = value.as_mut().and_then(&take) {
-            return Ok(taken);
+        let mut latest = self.latest.lock().await;
+        match latest.as_mut() {
+            Ok(value) => {
+                if let Some(taken) = take(value) {
+                    return Ok(taken);
+                }
+            }
+            // It failed while this task waited for it.
+            Err(fault) if self.failures.load(Ordering::Acquire) != failures => return Err(*fault),
+            Err(_) => {}
         }
-        if self.failures.load(Ordering::Acquire) != failures {
-            return Err(SealFault::Unavailable);
-        }
-        let made = make().await.inspect_err(|_| {
+        *latest = make().await.inspect_err(|_| {
             self.failures.fetch_add(1, Ordering::AcqRel);
-        })?;
-        take(value.insert(made)).ok_or(SealFault::Unavailable)
+        });
+        match latest.as_mut() {
+            Ok(value) => take(value).ok_or(SealFault::Unavailable),
+            Err(fault) => Err(*fault),
+        }
     }
 }

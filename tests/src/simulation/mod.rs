@@ -2,6 +2,7 @@
 
 mod actors;
 mod agenda;
+mod bench;
 mod chance;
 mod choice;
 mod clients;
@@ -26,12 +27,14 @@ mod sim;
 mod stats;
 mod tamper;
 
+pub use bench::Bench;
 pub use choice::{Faults, Strike};
 pub use exhaustive::Exhaustive;
 pub use fault::{Fault, Op};
 pub use history::Violation;
 pub use planted::{PLANTED, found_by};
-pub use play::{Ground, Keep, Play, Report, play};
+pub use play::{Ground, Keep, Play, Report, play, play_on};
+pub use port::{Backend, Port};
 pub use replay::Replay;
 pub use scene::Scene;
 pub use script::Cast;

@@ -1,16 +1,19 @@
 //! One run from its ground and its faults to its report. Every driver comes through here.
 
+use sendonce::time::EpochMillis;
+
 use super::actors::Stage;
 use super::chance::Chance;
 use super::choice::{Chooser, Faults, Strike};
 use super::fault::Op;
 use super::history::Violation;
+use super::port::Backend;
 use super::run::Run;
 use super::scene::Scene;
 use super::script::{Cast, clients};
 use super::setup::Setup;
 use super::sim::Sim;
-use crate::world::{Flaw, Store};
+use crate::world::{Flaw, Forgetting, Store};
 
 /// What a run stands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +75,21 @@ pub struct Report {
 /// Plays one run.
 #[must_use]
 pub fn play(cast: &Cast, play: &Play<'_>, keep: Keep) -> Report {
+    let store = Store::default();
+    play_on(cast, play, keep, |now, forgetting| {
+        store.reset(now, forgetting, play.flaw);
+        &store
+    })
+}
+
+/// Plays one run on another store, made for the time at which it begins.
+#[must_use]
+pub fn play_on<B: Backend>(
+    cast: &Cast,
+    play: &Play<'_>,
+    keep: Keep,
+    store: impl FnOnce(EpochMillis, Forgetting) -> B,
+) -> Report {
     let (setup, weather, sessions) = match play.ground {
         Ground::Seed(seed) => {
             let mut chance = Chance::new(seed);
@@ -88,10 +106,8 @@ pub fn play(cast: &Cast, play: &Play<'_>, keep: Keep) -> Report {
     };
     let mut chooser = Chooser::new(weather, play.faults);
     chooser.ops = (keep == Keep::Ops).then(Vec::new);
-    let store = Store::default();
     let sim = Sim::new(setup, chooser, keep == Keep::Trace);
-    store.reset(sim.at(), sim.setup.forgetting, play.flaw);
-    let stage = Stage { sim: &sim, cast, store: &store };
+    let stage = Stage { sim: &sim, cast, store: store(sim.at(), sim.setup.forgetting) };
     Run::new(stage, &sessions).play();
     stage.judge();
     stage.judge_promises(&sessions);

@@ -1,0 +1,133 @@
+//! The production adapters under the real SDK, on `dynoxide` and the small models of [`crate::aws_seam`].
+
+use sendonce::aws::{KmsOpener, KmsSealer, Ledger, SnsCarrier, SqsDoorbell, parse_doorbell};
+use sendonce::notification::NotificationId;
+use sendonce::time::{EpochMillis, Millis};
+
+use super::backend::{Backend, Cannot, How, Port};
+use super::cases::Case;
+use super::script::Script;
+use super::suite::House;
+use crate::aws_seam::{Adapters, Fault, Seam, SeamClock};
+
+/// One seam, and the adapters on it.
+#[derive(Debug)]
+pub struct OnSeam {
+    seam: Seam,
+    adapters: Adapters,
+}
+
+/// Seams, a new one for each case.
+#[derive(Clone, Copy, Debug)]
+pub struct SeamHouse;
+
+impl House for SeamHouse {
+    type Backend = OnSeam;
+
+    fn name(&self) -> &'static str {
+        "dynoxide"
+    }
+
+    fn play(&self, case: &Case<OnSeam>, script: &Script) -> Result<(), Cannot> {
+        // Time-outs pass at once.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        runtime.expect("a runtime").block_on(async {
+            let seam = Seam::new();
+            let adapters = seam.adapters().await;
+            (case.play)(&OnSeam { seam, adapters }, script).await
+        })
+    }
+}
+
+/// As often as the client of this service tries; [`crate::aws_seam`] counts each try.
+const DYNAMODB_TRIES: usize = 3;
+const SQS_TRIES: usize = 2;
+
+const NAMELESS: &str = "<PublishResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\"><PublishResult>\
+     </PublishResult></PublishResponse>";
+
+impl Backend for OnSeam {
+    type Ledger = Ledger;
+    type Doorbell = SqsDoorbell;
+    type Sealer = KmsSealer<SeamClock>;
+    type Opener = KmsOpener;
+    type Carrier = SnsCarrier<SeamClock>;
+    type Clock = SeamClock;
+
+    fn ledger(&self) -> Ledger {
+        self.adapters.ledger.clone()
+    }
+
+    fn doorbell(&self) -> SqsDoorbell {
+        self.adapters.doorbell.clone()
+    }
+
+    fn sealer(&self) -> KmsSealer<SeamClock> {
+        self.adapters.sealer.clone()
+    }
+
+    fn opener(&self) -> KmsOpener {
+        KmsOpener::new(self.adapters.kms.clone())
+    }
+
+    fn carrier(&self) -> SnsCarrier<SeamClock> {
+        self.adapters.carrier.clone()
+    }
+
+    fn clock(&self) -> SeamClock {
+        self.seam.clock()
+    }
+
+    fn fail_next(&self, port: Port, how: How) -> Result<(), Cannot> {
+        let denied = Fault::CodeBefore(400, "AccessDeniedException");
+        let (times, fault) = match (port, how) {
+            (Port::Admit | Port::Commit, How::Conflict) => (1, Fault::cancelled(&["TransactionConflict", "None"])),
+            (Port::Bind, How::Conflict) => (1, Fault::CodeBefore(400, "TransactionConflictException")),
+            (Port::Admit | Port::Commit | Port::Bind, How::NeverDone) => (DYNAMODB_TRIES, Fault::LostBefore),
+            (Port::Admit | Port::Commit | Port::Bind, How::AnswerLost) => (DYNAMODB_TRIES, Fault::LostAfter),
+            (Port::Ring, How::NeverDone) => (SQS_TRIES, Fault::LostBefore),
+            (Port::Ring, How::AnswerLost) => (SQS_TRIES, Fault::LostAfter),
+            (Port::Admit | Port::Commit | Port::Bind | Port::Ring, How::Repeated) => (1, Fault::LostAfter),
+            (Port::Send, How::Refused) => (1, Fault::CodeBefore(400, "Throttled")),
+            (Port::Send, How::Rejected) => (1, Fault::CodeBefore(400, "OptedOut")),
+            (Port::Send, How::NeverDone) => (1, Fault::LostBefore),
+            (Port::Send, How::AnswerLost) => (1, Fault::SilentAfter),
+            (Port::Send, How::Nameless) => (1, Fault::BodyAfter(200, NAMELESS.into())),
+            (_, How::Refused) => (1, denied),
+            _ => return Err(Cannot("its service has no such answer")),
+        };
+        self.seam.fail_times(operation(port), times, fault);
+        Ok(())
+    }
+
+    async fn pass(&self, length: Millis) {
+        self.seam.clock().advance(length);
+    }
+
+    async fn forget(&self, now: EpochMillis) {
+        self.seam.clock().set(now);
+        self.seam.sweep_ttl();
+    }
+
+    async fn rung(&self) -> Vec<NotificationId> {
+        let messages = self.seam.receive(usize::MAX);
+        messages.iter().map(|message| parse_doorbell(&message.body).expect("a doorbell")).collect()
+    }
+
+    async fn texts(&self) -> usize {
+        self.seam.texts().len()
+    }
+}
+
+const fn operation(port: Port) -> &'static str {
+    match port {
+        Port::Admit | Port::Commit => "dynamodb:TransactWriteItems",
+        Port::Bind => "dynamodb:PutItem",
+        Port::Guard | Port::Record => "dynamodb:GetItem",
+        Port::Due | Port::Rows => "dynamodb:Query",
+        Port::Ring => "sqs:SendMessage",
+        Port::Seal => "kms:GenerateDataKey",
+        Port::Open => "kms:Decrypt",
+        Port::Send => "sns:Publish",
+    }
+}

@@ -1,4 +1,4 @@
-//! Two handlers that are safe to retry, written with the idempotency layer of `sendonce`.
+#![doc = include_str!("../README.md")]
 //!
 //! * [`charges`]: `POST /charges`, whose effect is a request to a payment service.
 //! * [`orders`]: a consumer of `OrderCreated` events from SQS, whose effect is a shipment.

@@ -74,7 +74,8 @@ impl<'w, B: Backend + 'w> Run<'w, B> {
             1 => half,
             _ => (draw >> 8) as i64 % (half + 1),
         };
-        let slot = Slot::new(errand, offset, sim.now.get(), sim.history.borrow().steps);
+        let mut slot = Slot::new(errand, offset, sim.now.get(), sim.history.borrow().steps);
+        slot.deadline = timeout.map_or(i64::MAX, |timeout| sim.now.get() + timeout);
         sim.slots.borrow_mut().push(slot);
         sim.say(|| format!("task {number} {errand:?} begins, its clock off by {offset} ms"));
         sim.current.set(number);

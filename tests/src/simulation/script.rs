@@ -162,7 +162,19 @@ pub fn clients(setup: &Setup, chance: &mut Chance) -> Vec<Session> {
     for _ in 0..chance.pick(&[0, 1, 1, 2, 2, 3, 4]) {
         sessions.push(another(setup, chance));
     }
+    if chance.one_in(8) {
+        sessions.extend(rivals(chance));
+    }
     sessions
+}
+
+/// Two commands under one key at the same moment, the event of one of them known already.
+fn rivals(chance: &mut Chance) -> [Session; 2] {
+    let at = FIRST.at + chance.between(0, 400);
+    [0, 2].map(|command| {
+        let wish = Wish::Send { key: 1, command };
+        Session { wish, at: at + chance.between(0, 40), retries: chance.below(3) as u32, gap: 900, ..FIRST }
+    })
 }
 
 fn another(setup: &Setup, chance: &mut Chance) -> Session {

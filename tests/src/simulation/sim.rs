@@ -45,6 +45,8 @@ pub struct Slot {
     pub frozen: bool,
     /// When it began.
     pub began: i64,
+    /// When the platform ends it.
+    pub deadline: i64,
     /// How many steps had been written by then.
     pub steps_before: u32,
     /// Whether anything struck that its flow cannot get over.
@@ -69,6 +71,7 @@ impl Slot {
             waiting: false,
             frozen: false,
             began,
+            deadline: i64::MAX,
             steps_before,
             struck: doubtful,
             retried: 0,
@@ -77,9 +80,15 @@ impl Slot {
         }
     }
 
-    /// Takes note of what strikes. A write is tried four times, and no flow fails for a doorbell.
-    fn note(&mut self, op: Op, fault: Fault) {
-        let retried = fault.is_retried() && matches!(op, Op::Admit | Op::Bind | Op::Commit);
+    /// Takes note of what strikes, its answer coming at `answered_at`. A write is tried four times while there is time
+    /// for another try, and no flow fails for a doorbell.
+    fn note(&mut self, op: Op, fault: Fault, answered_at: i64) {
+        let needs = match op {
+            Op::Admit => 7_400,
+            _ => 5_000,
+        };
+        let has_time = answered_at + self.offset + needs <= self.deadline;
+        let retried = has_time && fault.is_retried() && matches!(op, Op::Admit | Op::Bind | Op::Commit);
         let harmless = fault == Fault::None || (op == Op::Ring && !fault.is_deadly());
         self.retried += u32::from(retried);
         self.struck |= !harmless && (!retried || self.retried >= 4);
@@ -215,7 +224,7 @@ impl Sim {
         };
         self.slot(|slot| {
             slot.waiting = true;
-            slot.note(op, fault);
+            slot.note(op, fault, self.now.get() + delay);
             slot.blurred |= fault.blurs(op);
             slot.frozen |= fault.frozen_before().is_some();
         });

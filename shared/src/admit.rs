@@ -5,7 +5,7 @@ use crate::idempotency::{
     DedupWindow, Fingerprint, FingerprintKey, Guard, IdempotencyKey, Nonce, Scope, StoredAnswer, Verdict,
 };
 use crate::invocation::Invocation;
-use crate::land::{WRITE_TRIES, pause};
+use crate::land::{WRITE_LIMIT, WRITE_TRIES, once_more};
 use crate::marks::{Mark, mark, marked};
 use crate::notification::{Accepted, Command, Fact, NotificationId, Payload, Policy, Record, Row};
 use crate::ports::{self, Admissions, Clock, Doorbell, HeldAdmission, Sealer, WriteFault, Written};
@@ -79,10 +79,14 @@ pub enum NotAdmitted {
     Unavailable,
 }
 
+/// What a further try of a write needs: the write, and a doorbell after it, each at its slowest.
+const TRY_NEEDS: Millis = WRITE_LIMIT.plus(Millis::new(2_400));
+
 /// One command on its way in.
 struct Arrival<'a> {
     tenant: &'a TenantId,
     command: &'a Command,
+    invocation: &'a Invocation,
     print: Fingerprint,
     now: EpochMillis,
     admission: ports::Admission,
@@ -122,7 +126,7 @@ where
             Record::accept(command, tenant, &id, print, &self.keys, sealed, now, invocation, &self.policy);
         let guard = self.guard(&scope, tenant, print, accepted_answer(&id, now, command.expires_at), now);
         let admission = ports::Admission { guard, record, row };
-        self.write(&Arrival { tenant, command, print, now, admission }).await
+        self.write(&Arrival { tenant, command, invocation, print, now, admission }).await
     }
 
     fn check_lifetime(&self, command: &Command, now: EpochMillis) -> Result<(), NotAdmitted> {
@@ -179,7 +183,10 @@ where
                 Ok(Written::Done) => return Ok(self.taken(arrival).await),
                 Ok(Written::Held(held)) => return self.judge(arrival, held).await,
                 Err(WriteFault::Refused) => break,
-                Err(WriteFault::Conflict | WriteFault::Unknown) => pause(&self.clock, tried).await,
+                Err(WriteFault::Conflict | WriteFault::Unknown) => {}
+            }
+            if !once_more(&self.clock, tried, arrival.invocation, TRY_NEEDS).await {
+                break;
             }
         }
         Err(NotAdmitted::Unavailable)
@@ -231,7 +238,10 @@ where
                     };
                 }
                 Err(WriteFault::Refused) => break,
-                Err(WriteFault::Conflict | WriteFault::Unknown) => pause(&self.clock, tried).await,
+                Err(WriteFault::Conflict | WriteFault::Unknown) => {}
+            }
+            if !once_more(&self.clock, tried, arrival.invocation, WRITE_LIMIT).await {
+                break;
             }
         }
         tracing::debug!(tenant = arrival.tenant.as_str(), notification.id = %id, "key not bound");

@@ -68,7 +68,7 @@ where
             let step = record
                 .step(fact, self.clock.now(), invocation.actor.clone(), &self.policy)
                 .map_err(|_| NotCancelled::Settled)?;
-            match land(&self.ledger, &self.clock, &step).await {
+            match land(&self.ledger, &self.clock, &step, invocation).await {
                 Ok(Landed::Done) => return Ok(step.record),
                 Ok(Landed::Lost(now)) => found = marked(Mark::CancelOvertaken, now),
                 Err(_) => return Err(NotCancelled::Unavailable),

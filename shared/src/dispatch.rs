@@ -124,7 +124,7 @@ where
 
     async fn step(&self, record: &Record, fact: Fact, invocation: &Invocation) -> Result<Tried, NotDispatched> {
         let step = self.transition(record, fact, invocation)?;
-        match land(&self.ledger, &self.clock, &step).await.map_err(NotDispatched::NotRecorded)? {
+        match land(&self.ledger, &self.clock, &step, invocation).await.map_err(NotDispatched::NotRecorded)? {
             Landed::Done => Ok(Tried::Over(Dispatched::Moved(step.record.state()))),
             Landed::Lost(now) => Ok(Tried::Overtaken(now)),
         }
@@ -146,7 +146,7 @@ where
             lease_until: invocation.deadline,
         };
         let started = self.transition(record, attempt.started(), invocation)?;
-        match land(&self.ledger, &self.clock, &started).await.map_err(NotDispatched::NotRecorded)? {
+        match land(&self.ledger, &self.clock, &started, invocation).await.map_err(NotDispatched::NotRecorded)? {
             Landed::Lost(now) => return Ok(Tried::Overtaken(now)),
             Landed::Done => {}
         }
@@ -188,7 +188,7 @@ where
                 return marked(Mark::OutcomeAddsNothing, Ok(Dispatched::Attempted(current.state())));
             };
             let step = self.transition(&current, fact, invocation)?;
-            match land(&self.ledger, &self.clock, &step).await.map_err(NotDispatched::OutcomeNotRecorded)? {
+            match land(&self.ledger, &self.clock, &step, invocation).await.map_err(NotDispatched::OutcomeNotRecorded)? {
                 Landed::Done => return Ok(Dispatched::Attempted(self.follow_up(step.record, invocation).await)),
                 Landed::Lost(Some(now)) => current = marked(Mark::OutcomeLate, now),
                 Landed::Lost(None) => return Ok(Dispatched::Absent),
@@ -213,7 +213,9 @@ where
                 Ok(Tried::Over(Dispatched::Moved(state))) => marked(Mark::StoppedAfterRefusal, state),
                 _ => record.state(),
             },
-            _ => record.state(),
+            Next::Start | Next::Wait(_) | Next::Running | Next::LeaseEnded | Next::Unknown | Next::Settled => {
+                record.state()
+            }
         }
     }
 

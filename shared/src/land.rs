@@ -1,5 +1,6 @@
 //! Getting one step written, through lost answers and conflicts.
 
+use crate::invocation::Invocation;
 use crate::marks::{Mark, marked};
 use crate::notification::{Fact, Record, Transition};
 use crate::ports::{Clock, Records, Transitions, Unreadable, WriteFault, Written};
@@ -7,6 +8,9 @@ use crate::time::Millis;
 
 /// How often one write is tried. The condition makes each further try harmless.
 pub(crate) const WRITE_TRIES: u32 = 4;
+
+/// The longest that the store takes over one write, its client's own tries included: the client is held to it.
+pub(crate) const WRITE_LIMIT: Millis = Millis::from_secs(5);
 
 /// What became of a step.
 #[derive(Debug)]
@@ -21,7 +25,12 @@ pub(crate) enum Landed {
 ///
 /// A refusal after a try whose answer was lost is not a refusal: the lost try may have been applied. So doubt, once
 /// there, stays until the store says which it was.
-pub(crate) async fn land<L, C>(ledger: &L, clock: &C, step: &Transition) -> Result<Landed, WriteFault>
+pub(crate) async fn land<L, C>(
+    ledger: &L,
+    clock: &C,
+    step: &Transition,
+    invocation: &Invocation,
+) -> Result<Landed, WriteFault>
 where
     L: Transitions + Records,
     C: Clock,
@@ -37,8 +46,8 @@ where
             Ok(Written::Held(_)) => return reread(ledger, step, doubt).await,
             Err(fault) => doubt.after(fault)?,
         }
-        if tried < WRITE_TRIES {
-            pause(clock, tried).await;
+        if !once_more(clock, tried, invocation, WRITE_LIMIT).await {
+            break;
         }
     }
     Err(doubt.verdict())
@@ -48,10 +57,10 @@ where
 fn done(step: &Transition) -> Landed {
     let record = &step.record;
     tracing::info!(notification.id = %record.id, rev = record.rev, state = record.state().as_str(), "transition");
-    if let Fact::AttemptRefused { class, code, .. } = step.row.fact() {
-        if class.is_alarming() {
-            tracing::error!(notification.id = %record.id, alarm = "provider", ?code, "the fault lies in this account");
-        }
+    if let Fact::AttemptRefused { class, code, .. } = step.row.fact()
+        && class.is_alarming()
+    {
+        tracing::error!(notification.id = %record.id, alarm = "provider", ?code, "the fault lies in this account");
     }
     Landed::Done
 }
@@ -88,6 +97,15 @@ impl Doubt {
     fn refused(self) -> WriteFault {
         if self.perhaps_done { marked(Mark::DoubtKept, WriteFault::Unknown) } else { WriteFault::Refused }
     }
+}
+
+/// Whether to try a write again, after a pause. Not when that could outlast the invocation: nobody would hear of it.
+pub(crate) async fn once_more<C: Clock>(clock: &C, tried: u32, invocation: &Invocation, needed: Millis) -> bool {
+    let is_due = tried < WRITE_TRIES && invocation.has_time(clock.now(), needed);
+    if is_due {
+        pause(clock, tried).await;
+    }
+    is_due
 }
 
 /// Waits before another try: up to 20 ms, doubling, spread by chance so that rivals part.

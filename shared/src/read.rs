@@ -47,8 +47,6 @@ impl<L: Records + EvidenceLog> Read<L> {
 }
 
 fn owner(row: &Row) -> Option<&TenantId> {
-    match row.fact() {
-        Fact::Accepted(accepted) => Some(&accepted.tenant),
-        _ => None,
-    }
+    let Fact::Accepted(accepted) = row.fact() else { return None };
+    Some(&accepted.tenant)
 }

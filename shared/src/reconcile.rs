@@ -114,7 +114,7 @@ where
             let Ok(step) = record.step(fact, self.clock.now(), invocation.actor.clone(), &self.policy) else {
                 return Done::Nothing;
             };
-            match land(&self.ledger, &self.clock, &step).await {
+            match land(&self.ledger, &self.clock, &step, invocation).await {
                 Ok(Landed::Done) => return self.after(&record, done).await,
                 Ok(Landed::Lost(now)) => found = now,
                 Err(_) => return Done::Failed,
@@ -143,10 +143,10 @@ where
     /// without bound.
     async fn after(&self, record: &Record, done: Done) -> Done {
         done.mark();
-        match done {
-            Done::Rung if self.doorbell.ring(&record.id, Millis::ZERO).await.is_err() => Done::Failed,
-            other => other,
+        if matches!(done, Done::Rung) && self.doorbell.ring(&record.id, Millis::ZERO).await.is_err() {
+            return Done::Failed;
         }
+        done
     }
 }
 

@@ -9,8 +9,8 @@ use sendonce::reconcile::{Reconcile, Tally};
 use sendonce::time::Millis;
 use serde_json::value::RawValue;
 
-/// Left in the invocation when it begins with another notification: a read, a write and a ring, each slow.
-const RESERVE: Millis = Millis::from_secs(10);
+/// Left in the invocation when it begins with another notification: a read, a write and a ring, each at its slowest.
+const RESERVE: Millis = Millis::from_secs(13);
 
 /// Everything one environment keeps between events.
 #[derive(Debug)]

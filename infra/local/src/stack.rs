@@ -74,9 +74,10 @@ impl Stack {
     /// Brings a stack up, and tells about it as it goes.
     pub async fn up(options: &Options, timeline: &Timeline) -> Result<Self> {
         let target = functions::target_directory().await?;
-        let python = python::environment(&target, timeline).await?;
         timeline.event("functions: cargo builds them");
-        let functions = functions::build(options.release).await?;
+        // At the same time: the one waits for the network, the other for the processor.
+        let python = python::environment(&target, timeline);
+        let (python, functions) = tokio::try_join!(python, functions::build(options.release))?;
         timeline.event(&format!("functions: {}", sizes(&functions)));
         let mut tries = 0;
         loop {

@@ -14,6 +14,7 @@ use aws_smithy_async::rt::sleep::TokioSleep;
 use aws_smithy_async::time::{SharedTimeSource, SystemTimeSource};
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 
+use crate::land::WRITE_LIMIT;
 use crate::time::Millis;
 
 /// To connect, TLS included. Well above a hello within a region, well below an attempt.
@@ -22,11 +23,9 @@ const CONNECT: Duration = Duration::from_millis(1_000);
 const READ: Duration = Duration::from_millis(2_000);
 /// One try as a whole, the answer's body included.
 const ATTEMPT: Duration = Duration::from_millis(2_200);
-/// All tries of one DynamoDB request: three that fail at once, or two that hang.
-const DYNAMODB_OPERATION: Duration = Duration::from_millis(5_000);
 /// All tries of one SQS or KMS request. Together, the three that an admission may need stay below its 10 s.
 const SMALL_OPERATION: Duration = Duration::from_millis(2_400);
-/// DynamoDB conditions and tokens make its writes safe to try again.
+/// DynamoDB conditions and tokens make its writes safe to try again: three that fail at once, or two that hang.
 const DYNAMODB_ATTEMPTS: u32 = 3;
 /// A doorbell that does not ring is rung by reconciliation, and a key is asked for again by the next request.
 const SMALL_ATTEMPTS: u32 = 2;
@@ -128,7 +127,7 @@ impl Aws {
     pub fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
         let config = aws_sdk_dynamodb::config::Builder::from(&self.config)
             .retry_config(retries(DYNAMODB_ATTEMPTS))
-            .timeout_config(timeouts(DYNAMODB_OPERATION))
+            .timeout_config(timeouts(WRITE_LIMIT.to_std()))
             .build();
         aws_sdk_dynamodb::Client::from_conf(config)
     }

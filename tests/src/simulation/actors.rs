@@ -116,7 +116,7 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
                 doorbell: self.port(),
                 clock: self.port(),
                 policy: setup.policy,
-                reserve: Millis::from_secs(3),
+                reserve: setup.tick_reserve,
             };
             let tally = flow.tick(&invocation).await;
             self.sim.ticked(task, &tally);

@@ -1,7 +1,9 @@
 //! The numbers of a run: what the template's defaults are, and what a seed makes of them.
 
 use core::cell::Cell;
+use std::sync::LazyLock;
 
+use sendonce::config::DispatchConfig;
 use sendonce::dispatch::Timing;
 use sendonce::idempotency::{DedupWindow, WindowTerms};
 use sendonce::notification::Policy;
@@ -20,6 +22,13 @@ const SETTLE_TICKS: i64 = 4;
 pub const MINUTE: i64 = 60_000;
 /// One day.
 pub const DAY: i64 = 86_400_000;
+
+/// What the functions decide by when nobody configures anything.
+static DEFAULTS: LazyLock<(Policy, Timing)> = LazyLock::new(|| {
+    let needed = |name: &str| (name.ends_with("_TABLE") || name.ends_with("_URL")).then(|| String::from("x"));
+    let config = DispatchConfig::read(needed).expect("defaults are in order");
+    (config.policy, config.timing)
+});
 
 /// The numbers of one run.
 #[derive(Clone, Debug)]
@@ -50,6 +59,8 @@ pub struct Setup {
     pub request_timeout: i64,
     /// How long a tick may run.
     pub tick_timeout: i64,
+    /// What must be left of it to begin with another notification.
+    pub tick_reserve: Millis,
     /// How many schedules tick.
     pub reconcilers: usize,
     /// Which of them rest because nothing is open.
@@ -86,6 +97,10 @@ impl Setup {
     #[must_use]
     pub fn plain(flaw: Option<Flaw>) -> Self {
         let window_due = terms().shortest();
+        let mut policy = DEFAULTS.0;
+        if flaw == Some(Flaw::SkewIgnored) {
+            policy.clock_skew = Millis::ZERO;
+        }
         let short = WindowTerms { client_retry_window: Millis::ZERO, ..terms() };
         let window = match flaw {
             Some(Flaw::WindowTooShort) => DedupWindow::new(short.shortest(), short),
@@ -93,15 +108,8 @@ impl Setup {
         };
         Self {
             starts_at: STARTS_AT,
-            policy: Policy {
-                min_useful_life: Millis::from_secs(30),
-                attempts_max: 5,
-                doorbell_grace: Millis::from_secs(60),
-                clock_skew: if flaw == Some(Flaw::SkewIgnored) { Millis::ZERO } else { Millis::from_secs(5) },
-                backoff_base: Millis::from_secs(2),
-                backoff_max: Millis::from_secs(60),
-            },
-            timing: Timing { call: Millis::from_secs(10), write_back: Millis::from_secs(3) },
+            policy,
+            timing: DEFAULTS.1,
             window: window.expect("the window covers its own terms"),
             window_due,
             lifetime_max: Millis::from_secs(600),
@@ -112,6 +120,7 @@ impl Setup {
             dispatch_timeout: 30_000,
             request_timeout: 10_000,
             tick_timeout: 50_000,
+            tick_reserve: Millis::from_secs(13),
             reconcilers: 1,
             parked: [Cell::new(true), Cell::new(true)],
             forgetting: Forgetting::Never,

@@ -3,8 +3,10 @@
 mod cases;
 mod costs;
 mod flaws;
+mod http;
 mod model;
 mod resolution;
+mod sqs;
 mod stores;
 mod transactions;
 mod versions;

@@ -1,0 +1,24 @@
+//! The four functions as Lambda runs them, on AWS in process.
+
+mod answer;
+mod ask;
+mod clocks;
+mod lines;
+mod oracle;
+mod service;
+mod traces;
+
+pub use answer::Answer;
+pub use ask::{Ask, EXPIRES_AT, EXPIRES_AT_MS, NUMBER, TOKEN, doorbells, message, reset};
+pub use clocks::Watch;
+pub use lines::Lines;
+pub use service::{DISPATCH_TIMEOUT, HTTP_TIMEOUT, RECONCILIATION_TIMEOUT, Service, Setting};
+pub use traces::traces;
+
+/// The tables and operations that tests name most.
+pub const GET: &str = "dynamodb:GetItem";
+pub const TRANSACT: &str = "dynamodb:TransactWriteItems";
+pub const PUBLISH: &str = "sns:Publish";
+pub const RING: &str = "sqs:SendMessage";
+pub const DECRYPT: &str = "kms:Decrypt";
+pub const DATA_KEY: &str = "kms:GenerateDataKey";

@@ -21,6 +21,7 @@ fn half_a_million_seeds_break_nothing() {
     assert_well(&stats);
     assert_eq!(stats.runs, 500_000);
     assert_eq!(sendonce::marks::unreached(), [], "branches that no run reached");
+    assert_eq!(stats.unseen(), [], "things that no run met");
 }
 
 #[test]

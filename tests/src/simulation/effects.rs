@@ -8,6 +8,7 @@ use sendonce::time::{EpochMillis, Millis};
 use super::agenda::Event;
 use super::fault::{Fault, Op};
 use super::port::{Backend, Port};
+use super::seen::Seen;
 use super::sim::{Ghost, Sim};
 use crate::world::{CarrierModel, Flaw, Manner};
 
@@ -87,6 +88,7 @@ impl<B: Backend> Port<'_, B> {
     async fn dawdle(&self, text: &Text) {
         let left = text.not_after.since(self.now()).get();
         if left > 0 && self.sim.chooser.borrow().dawdles() {
+            self.sim.saw(Seen::LastInstant);
             self.sim.sleep(left, false).await;
         }
     }

@@ -7,6 +7,7 @@ use sendonce::ports::{Admission, Text};
 use super::agenda::Event;
 use super::choice::Pace;
 use super::legal;
+use super::seen::Seen;
 use super::sim::{Errand, Sim};
 
 /// A rule that did not hold.
@@ -82,6 +83,8 @@ pub struct History {
     pub transitions: [[u32; 8]; 9],
     /// Notifications whose clients were told that they are cancelled.
     pub cancelled: Vec<NotificationId>,
+    /// How often what was met.
+    pub seen: [u32; Seen::ALL.len()],
     /// Steps that were written.
     pub steps: u32,
     /// Dispatches that ran.

@@ -10,6 +10,7 @@ use super::choice::Pace;
 use super::fault::{Fault, Op};
 use super::history::{History, Story};
 use super::port::Backend;
+use super::seen::Seen;
 
 /// Runs a future that waits for nothing but its own store.
 pub(super) fn now_or_later<T>(future: impl Future<Output = T>) -> T {
@@ -146,6 +147,7 @@ fn evidence(history: &mut History, story: &Story, record: Option<&Record>, rows:
 /// The stored item is in good order.
 fn item(history: &mut History, story: &Story, record: Option<&Record>) {
     let Some(record) = record else {
+        history.seen[Seen::RecordForgotten as usize] += 1;
         if story.settled_at.is_none() {
             history.violated("2 nothing lost: open records are kept", format!("{:?}", story.id));
         }

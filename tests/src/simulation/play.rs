@@ -11,6 +11,7 @@ use super::port::Backend;
 use super::run::Run;
 use super::scene::Scene;
 use super::script::{Cast, clients};
+use super::seen::Seen;
 use super::setup::Setup;
 use super::sim::Sim;
 use crate::world::{Flaw, Forgetting, Store};
@@ -62,6 +63,8 @@ pub struct Report {
     pub ops: Vec<Op>,
     /// How often each transition was taken.
     pub transitions: [[u32; 8]; 9],
+    /// How often what was met.
+    pub seen: [u32; Seen::ALL.len()],
     /// Dispatches that ran.
     pub dispatches: u32,
     /// Ticks that ran, and ticks at which nothing could be found.
@@ -76,10 +79,12 @@ pub struct Report {
 #[must_use]
 pub fn play(cast: &Cast, play: &Play<'_>, keep: Keep) -> Report {
     let store = Store::default();
-    play_on(cast, play, keep, |now, forgetting| {
+    let mut report = play_on(cast, play, keep, |now, forgetting| {
         store.reset(now, forgetting, play.flaw);
         &store
-    })
+    });
+    report.seen[Seen::EndedGuardReplaced as usize] = store.ended_guards_replaced();
+    report
 }
 
 /// Plays one run on another store, made for the time at which it begins.
@@ -124,6 +129,7 @@ fn report(sim: Sim) -> Report {
         counts: chooser.counts,
         ops: chooser.ops.unwrap_or_default(),
         transitions: history.transitions,
+        seen: history.seen,
         dispatches: history.dispatches,
         ticks: [history.ticks, history.idle_ticks],
         trace: sim.trace.map(core::cell::RefCell::into_inner).unwrap_or_default(),

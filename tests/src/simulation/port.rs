@@ -88,6 +88,7 @@ impl<B: Backend> Port<'_, B> {
         let foretold = self.sim.foretell_admission(admission);
         let done = self.store.admit(admission, now).await;
         self.sim.compare_admission(foretold, &done);
+        self.sim.saw_write(matches!(done, Ok(Written::Done)));
         if matches!(done, Ok(Written::Done)) {
             self.sim.admitted(admission);
         }
@@ -98,6 +99,7 @@ impl<B: Backend> Port<'_, B> {
         let foretold = self.sim.foretell_step(transition);
         let done = self.store.commit(transition).await;
         self.sim.compare_step(foretold, &done);
+        self.sim.saw_write(matches!(done, Ok(Written::Done)));
         if matches!(done, Ok(Written::Done)) {
             self.sim.moved(transition);
         }

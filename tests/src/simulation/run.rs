@@ -9,6 +9,7 @@ use super::agenda::Event;
 use super::fault::{Fault, Op};
 use super::port::Backend;
 use super::script::{Session, Wish};
+use super::seen::Seen;
 use super::setup::{DAY, MINUTE};
 use super::sim::{Errand, Slot};
 use crate::world::Delivery;
@@ -120,6 +121,7 @@ impl<'w, B: Backend + 'w> Run<'w, B> {
             slots[number].struck = true;
             slots[number].blurred = true;
             drop(slots);
+            self.stage.sim.saw(Seen::EndedByDeadline);
             self.kill(number);
         }
     }
@@ -172,7 +174,10 @@ impl<'w, B: Backend + 'w> Run<'w, B> {
         let sim = self.stage.sim;
         let id = match sim.queue.receive(message, sim.at()) {
             Delivery::Message(id) => id,
-            Delivery::GivenUp => return sim.plan(DAY, Event::Redrive(message)),
+            Delivery::GivenUp => {
+                sim.saw(Seen::DeadLetter);
+                return sim.plan(DAY, Event::Redrive(message));
+            }
             Delivery::Nothing => return,
         };
         let again = sim.queue.visible_at(message).map_or(0, |at| at.since(sim.at()).get());
@@ -198,6 +203,7 @@ impl<'w, B: Backend + 'w> Run<'w, B> {
     fn redrive(&mut self, message: usize) {
         let sim = self.stage.sim;
         if sim.queue.redrive(message, sim.at()) {
+            sim.saw(Seen::PutBack);
             sim.say(|| format!("message {message} is put back"));
             self.deliver(message);
         }
@@ -232,6 +238,12 @@ impl<'w, B: Backend + 'w> Run<'w, B> {
     }
 
     fn sweep(&mut self, reconciler: usize, times: u32) {
+        let ticking = |slot: &Slot| matches!(slot.errand, Errand::Tick(_));
+        let others =
+            self.stage.sim.slots.borrow().iter().zip(&self.tasks).any(|(slot, task)| ticking(slot) && task.is_some());
+        if others {
+            self.stage.sim.saw(Seen::TicksOverlapped);
+        }
         for _ in 0..times {
             let timeout = Some(self.stage.sim.setup.tick_timeout);
             self.spawn(Errand::Tick(reconciler), |stage, task| stage.tick(task), timeout);

@@ -5,6 +5,7 @@ use core::fmt;
 use super::fault::Fault;
 use super::play::{Play, Report};
 use super::replay::line;
+use super::seen::Seen;
 
 /// How many failures are kept with their replay lines.
 const KEPT: usize = 20;
@@ -31,6 +32,8 @@ pub struct Stats {
     pub faults: [u64; 24],
     /// How often each transition was taken: from (8 is nowhere) to.
     pub transitions: [[u64; 8]; 9],
+    /// How often what was met.
+    pub seen: [u64; Seen::ALL.len()],
     /// Dispatches that ran.
     pub dispatches: u64,
     /// Ticks that ran, and ticks at which nothing could be found.
@@ -42,12 +45,19 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// What was never met.
+    #[must_use]
+    pub fn unseen(&self) -> Vec<Seen> {
+        Seen::ALL.into_iter().filter(|seen| self.seen[*seen as usize] == 0).collect()
+    }
+
     /// Adds a run.
     pub fn count(&mut self, play: &Play<'_>, report: &Report) {
         self.runs += 1;
         self.steps += u64::from(report.points);
         self.dispatches += u64::from(report.dispatches);
         self.ticks.iter_mut().zip(report.ticks).for_each(|(sum, n)| *sum += u64::from(n));
+        self.seen.iter_mut().zip(report.seen).for_each(|(sum, n)| *sum += u64::from(n));
         self.faults.iter_mut().zip(report.counts).for_each(|(sum, n)| *sum += u64::from(n));
         let cells = self.transitions.iter_mut().flatten().zip(report.transitions.iter().flatten());
         cells.for_each(|(sum, n)| *sum += u64::from(*n));
@@ -67,6 +77,7 @@ impl Stats {
         self.steps += other.steps;
         self.dispatches += other.dispatches;
         self.ticks.iter_mut().zip(other.ticks).for_each(|(sum, n)| *sum += n);
+        self.seen.iter_mut().zip(other.seen).for_each(|(sum, n)| *sum += n);
         self.faults.iter_mut().zip(other.faults).for_each(|(sum, n)| *sum += n);
         let cells = self.transitions.iter_mut().flatten().zip(other.transitions.iter().flatten());
         cells.for_each(|(sum, n)| *sum += n);
@@ -95,6 +106,10 @@ impl fmt::Display for Stats {
             for (to, taken) in row.iter().enumerate().filter(|(_, taken)| **taken > 0) {
                 writeln!(f, "{:<28}{taken:>16}", format!("{} -> {}", STATES[from], STATES[to]))?;
             }
+        }
+        writeln!(f, "\n{:<28}{:>16}", "met", "times")?;
+        for seen in Seen::ALL {
+            writeln!(f, "{:<28}{:>16}", format!("{seen:?}"), self.seen[seen as usize])?;
         }
         writeln!(f, "\n{:<28}{:>16}", "violations", self.failed)?;
         for failure in &self.failures {

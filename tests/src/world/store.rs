@@ -25,6 +25,7 @@ pub struct Store {
     view: Cell<IndexView>,
     flaws: Flaws,
     disturbed: Cell<bool>,
+    ended_guards_replaced: Cell<u32>,
 }
 
 impl Default for Store {
@@ -35,6 +36,7 @@ impl Default for Store {
             view: Cell::new(IndexView { lag: Millis::ZERO, page: 100 }),
             flaws: Flaws::default(),
             disturbed: Cell::new(false),
+            ended_guards_replaced: Cell::new(0),
         }
     }
 }
@@ -46,6 +48,7 @@ impl Store {
         self.now.set(now);
         self.flaws.only(flaw);
         self.disturbed.set(false);
+        self.ended_guards_replaced.set(0);
     }
 
     /// Sets its time.
@@ -61,6 +64,19 @@ impl Store {
     /// Marks the next commit as one whose caller sees a fault; only a planted flaw asks.
     pub fn set_disturbed(&self, disturbed: bool) {
         self.disturbed.set(disturbed);
+    }
+
+    /// How often a guard was replaced that still stood there, its window over.
+    #[must_use]
+    pub fn ended_guards_replaced(&self) -> u32 {
+        self.ended_guards_replaced.get()
+    }
+
+    fn put_guard(&self, tables: &mut Tables, guard: &Guard) {
+        if tables.guard(&guard.id).is_some() {
+            self.ended_guards_replaced.set(self.ended_guards_replaced.get() + 1);
+        }
+        tables.put_guard(guard);
     }
 
     /// Whether a look at one shard of the index, at most `lag` behind, could find anything due by `due_by`.
@@ -124,7 +140,7 @@ impl Admissions for &Store {
         if held != HeldAdmission::default() {
             return Ok(Written::Held(held));
         }
-        tables.put_guard(guard);
+        self.put_guard(&mut tables, guard);
         tables.put_record(record, self.now.get());
         tables.put_row(row);
         Ok(Written::Done)
@@ -135,7 +151,7 @@ impl Admissions for &Store {
         if let Some(standing) = self.standing_guard(&tables, guard, now, Flaw::BindConditionIgnored) {
             return Ok(Written::Held(standing));
         }
-        tables.put_guard(guard);
+        self.put_guard(&mut tables, guard);
         Ok(Written::Done)
     }
 

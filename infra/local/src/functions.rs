@@ -53,11 +53,13 @@ pub(crate) async fn target_directory() -> Result<PathBuf> {
 pub(crate) async fn build(release: bool) -> Result<Vec<Package>> {
     let cargo = cargo();
     let mut command: Vec<&str> = vec![&cargo, "build", "--message-format", "json-render-diagnostics"];
-    for function in FUNCTIONS {
-        command.extend(["--package", function]);
-    }
     if release {
         command.push("--release");
+        command.extend(FUNCTIONS.iter().flat_map(|function| ["--package", *function]));
+    } else {
+        // What is built of the libraries then serves `cargo test --workspace` too. Fewer packages would be other
+        // features of theirs, and minutes more for whoever does both.
+        command.extend(["--workspace", "--bins"]);
     }
     let (status, messages) = supervise::output(&command, as_from_a_shell).await?;
     if !status.success() {

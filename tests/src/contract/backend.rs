@@ -1,4 +1,5 @@
 //! What a set of ports must offer to be held to the contract.
+#![expect(async_fn_in_trait, reason = "each case names the backend it runs on")]
 
 use sendonce::notification::NotificationId;
 use sendonce::ports::{

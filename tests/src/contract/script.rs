@@ -26,7 +26,6 @@ impl Script {
     }
 
     /// All notes.
-    #[must_use]
     pub fn into_notes(self) -> Vec<String> {
         self.0.into_inner()
     }
@@ -34,7 +33,6 @@ impl Script {
 
 /// What an answer means for its caller: an own write that is met again is as durable as one that was just done, and
 /// which of the two it is depends on how long DynamoDB remembers a request.
-#[must_use]
 pub fn admitted(
     admission: &Admission,
     answer: Result<Written<HeldAdmission>, WriteFault>,
@@ -47,7 +45,6 @@ pub fn admitted(
 }
 
 /// As [`admitted`].
-#[must_use]
 pub fn moved(transition: &Transition, answer: Result<Written<Held>, WriteFault>) -> Result<Option<Held>, WriteFault> {
     answer.map(|written| match written {
         Written::Done => None,
@@ -57,7 +54,6 @@ pub fn moved(transition: &Transition, answer: Result<Written<Held>, WriteFault>)
 }
 
 /// An outcome without the names that a provider makes up.
-#[must_use]
 pub fn nameless(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Accepted { message_id: Some(_), .. } => String::from("accepted, named"),

@@ -15,13 +15,11 @@ fn assert_well(stats: &Stats) {
     assert_eq!(stats.failed, 0, "{stats}");
 }
 
-/// Seed 432652 breaks the rule on one key and two commands at the end of its window, and is not explained yet: see the
-/// README. The range ends before it until it is.
 #[test]
-fn four_hundred_thousand_seeds_break_nothing() {
-    let stats = random::search(0, 400_000, THREADS, &AtomicU64::new(0));
+fn half_a_million_seeds_break_nothing() {
+    let stats = random::search(0, 500_000, THREADS, &AtomicU64::new(0));
     assert_well(&stats);
-    assert_eq!(stats.runs, 400_000);
+    assert_eq!(stats.runs, 500_000);
     assert_eq!(sendonce::marks::unreached(), [], "branches that no run reached");
     assert_eq!(stats.unseen(), [], "things that no run met");
 }
@@ -35,10 +33,13 @@ fn no_sequence_of_two_faults_breaks_anything() {
 }
 
 /// Runs that once broke something, each with what it was.
-const REGRESSIONS: [&str; 2] = [
+const REGRESSIONS: [&str; 3] = [
     // A worker that froze over opening the envelope recorded an attempt whose lease was over, or whose message was.
     "scene=single faults=7:frozen-before",
     "scene=two-tenants faults=14:frozen-before",
+    // A request on its way while its key's window ended met, and rightly repeated, the answer of the next command under
+    // that key; the rule took the time of asking for the time of meeting.
+    "seed=432652",
 ];
 
 #[test]

@@ -110,7 +110,9 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
             let setup = &self.sim.setup;
             let same = |two: &&Asked<'_>| (two.tenant, two.key, two.command) == (one.tenant, one.key, one.command);
             let taken_at = asked.iter().filter(same).map(|two| two.log.sent_at).min().unwrap_or(0);
-            if Millis::new(other.log.sent_at - taken_at).plus(setup.skew) < setup.window_due {
+            // What takes a key goes by its clock at the start; what repeats another's answer, by what it met in the store.
+            let met_at = if second.replayed { other.log.answered_at } else { other.log.sent_at };
+            if Millis::new(met_at - taken_at).plus(setup.skew) < setup.window_due {
                 broken.push(("6 same key, other command", format!("{:?} and {:?}", first.id, second.id)));
             }
         }

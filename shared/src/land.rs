@@ -12,6 +12,9 @@ pub(crate) const WRITE_TRIES: u32 = 4;
 /// The longest that the store takes over one write, its client's own tries included: the client is held to it.
 pub(crate) const WRITE_LIMIT: Millis = Millis::from_secs(5);
 
+/// The longest pause before another try.
+const PAUSE_LIMIT: Millis = Millis::new(160);
+
 /// What became of a step.
 #[derive(Debug)]
 pub(crate) enum Landed {
@@ -101,16 +104,16 @@ impl Doubt {
 
 /// Whether to try a write again, after a pause. Not when that could outlast the invocation: nobody would hear of it.
 pub(crate) async fn once_more<C: Clock>(clock: &C, tried: u32, invocation: &Invocation, needed: Millis) -> bool {
-    let is_due = tried < WRITE_TRIES && invocation.has_time(clock.now(), needed);
+    let is_due = tried < WRITE_TRIES && invocation.has_time(clock.now(), needed.plus(PAUSE_LIMIT));
     if is_due {
         pause(clock, tried).await;
     }
     is_due
 }
 
-/// Waits before another try: up to 20 ms, doubling, spread by chance so that rivals part.
+/// Waits before another try: up to 40 ms at first, doubling to [`PAUSE_LIMIT`], spread by chance so that rivals part.
 pub(crate) async fn pause<C: Clock>(clock: &C, tried: u32) {
-    let ceiling = 20_i64.checked_shl(tried).unwrap_or(160);
+    let ceiling = 20_i64.checked_shl(tried).unwrap_or(i64::MAX).min(PAUSE_LIMIT.get());
     let spread = i64::from(random_u32(clock) % 1_024);
     clock.pause(Millis::new(ceiling.saturating_mul(spread) / 1_024)).await;
 }

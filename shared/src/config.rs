@@ -4,7 +4,7 @@ mod reader;
 
 use crate::dispatch::Timing;
 use crate::idempotency::{DedupWindow, WindowTerms};
-use crate::notification::Policy;
+use crate::notification::{Policy, Silence};
 use crate::time::Millis;
 
 use reader::Reader;
@@ -203,11 +203,31 @@ fn policy(from: &mut Reader<'_>) -> Policy {
         clock_skew: from.seconds("CLOCK_SKEW_SECONDS", 5, 0..=300),
         backoff_base: from.milliseconds("RETRY_BACKOFF_BASE_MS", 2_000, 1..=600_000),
         backoff_max: from.milliseconds("RETRY_BACKOFF_MAX_MS", 60_000, 1..=900_000),
+        index_lag: from.seconds("INDEX_LAG_SECONDS", 60, 0..=3_600),
+        silence: silence(from),
     };
     if policy.backoff_max < policy.backoff_base {
         from.fault("RETRY_BACKOFF_MAX_MS", "must not be below RETRY_BACKOFF_BASE_MS");
     }
     policy
+}
+
+/// Silence may be taken for a no only where every attempt is named in its receipts, and only by those who say so.
+fn silence(from: &mut Reader<'_>) -> Silence {
+    let after = from.seconds("SILENCE_AFTER_SECONDS", 120, 1..=259_200);
+    match from.text("SILENCE_POLICY").as_deref() {
+        None | Some("stop") => Silence::Stop,
+        Some("resend_once") => {
+            if from.text("PROVIDER").as_deref() != Some("eum") {
+                from.fault("SILENCE_POLICY", "may be resend_once with PROVIDER=eum only");
+            }
+            Silence::ResendOnce { after }
+        }
+        Some(_) => {
+            from.fault("SILENCE_POLICY", "must be stop or resend_once");
+            Silence::Stop
+        }
+    }
 }
 
 fn window(from: &mut Reader<'_>, message_lifetime: Millis, clock_skew: Millis) -> DedupWindow {
@@ -301,6 +321,18 @@ mod tests {
     }
 
     #[test]
+    fn silence_may_be_taken_for_a_no_only_where_each_attempt_is_named_in_its_receipts() {
+        let once = Silence::ResendOnce { after: Millis::from_secs(120) };
+        let silence = |changes: &[_]| admission(changes).map(|config| config.policy.silence);
+        assert_eq!(silence(&[]), Ok(Silence::Stop));
+        assert_eq!(silence(&[("SILENCE_POLICY", "resend_once"), ("PROVIDER", "eum")]), Ok(once));
+        for changes in [&[("SILENCE_POLICY", "resend_once")][..], &[("SILENCE_POLICY", "resend"), ("PROVIDER", "eum")]]
+        {
+            assert!(silence(changes).unwrap_err().to_string().contains("SILENCE_POLICY"));
+        }
+    }
+
+    #[test]
     fn rules_between_fields_hold() {
         assert!(admission(&[("MIN_USEFUL_LIFE_SECONDS", "600")]).is_err());
         assert!(admission(&[("RETRY_BACKOFF_MAX_MS", "1")]).is_err());
@@ -308,7 +340,7 @@ mod tests {
             DispatchConfig::read(move |name| match name {
                 "PROVIDER_CONNECT_TIMEOUT_MS" => Some(String::from(connect)),
                 "PROVIDER_OPERATION_TIMEOUT_MS" => Some(String::from("1000")),
-                "SMS_MAX_PRICE_USD" => Some(String::new()),
+                "SMS_MAX_PRICE_USD" | "SILENCE_POLICY" => Some(String::new()),
                 _ => Some(String::from("1")),
             })
         };

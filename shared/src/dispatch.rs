@@ -4,8 +4,8 @@ use crate::invocation::Invocation;
 use crate::land::{Landed, land, random_u32};
 use crate::marks::{Mark, mark, marked};
 use crate::notification::{
-    Attempt, AttemptId, Fact, Next, NotificationId, Outcome, Policy, Provider, Record, State, Transition, UnknownBasis,
-    backoff, last_useful_instant, merge_outcome, next,
+    Attempt, AttemptId, Fact, Next, NotificationId, Outcome, Policy, Provider, Record, State, StopReason, Transition,
+    UnknownBasis, backoff, last_useful_instant, merge_outcome, next,
 };
 use crate::ports::{Carrier, Clock, Doorbell, Opener, Records, SealFault, Text, Transitions, WriteFault};
 use crate::time::Millis;
@@ -111,12 +111,14 @@ where
     async fn advance(&self, record: &Record, invocation: &Invocation) -> Result<Tried, NotDispatched> {
         match next(record, self.clock.now(), &self.policy) {
             Next::Start => self.attempt(record, invocation).await,
+            // Evidence is looked for once more before that, which is the reconciler's to do.
+            Next::Stop(StopReason::ExpiredUnresolved) => Ok(Tried::Over(Dispatched::Nothing(record.state()))),
             Next::Stop(reason) => self.step(record, Fact::Stopped { reason }, invocation).await,
             Next::LeaseEnded => match lease_ended(record) {
                 Some(fact) => marked(Mark::LeaseEndedByDoorbell, self.step(record, fact, invocation).await),
                 None => Ok(Tried::Over(Dispatched::Nothing(record.state()))),
             },
-            Next::Wait(_) | Next::Running | Next::Unknown | Next::Settled => {
+            Next::Wait(_) | Next::Running | Next::Unknown | Next::Seek | Next::ResendOnSilence | Next::Settled => {
                 Ok(Tried::Over(Dispatched::Nothing(record.state())))
             }
         }
@@ -213,9 +215,14 @@ where
                 Ok(Tried::Over(Dispatched::Moved(state))) => marked(Mark::StoppedAfterRefusal, state),
                 _ => record.state(),
             },
-            Next::Start | Next::Wait(_) | Next::Running | Next::LeaseEnded | Next::Unknown | Next::Settled => {
-                record.state()
-            }
+            Next::Start
+            | Next::Wait(_)
+            | Next::Running
+            | Next::LeaseEnded
+            | Next::Unknown
+            | Next::Seek
+            | Next::ResendOnSilence
+            | Next::Settled => record.state(),
         }
     }
 

@@ -73,6 +73,38 @@ marks! {
     LateAcceptanceNoted,
     /// A late refusal came after the end.
     LateRefusalNoted,
+    /// A receipt settled an attempt whose own answer was not written yet.
+    ReceiptBeforeAnswer,
+    /// A receipt settled what nobody had an answer for.
+    ReceiptSettles,
+    /// A receipt said that the text arrived.
+    Delivered,
+    /// A receipt said that it did not.
+    Undelivered,
+    /// A receipt contradicted an earlier one.
+    ReceiptContradicts,
+    /// A receipt came after the end, or for an attempt that had settled nothing.
+    ReceiptNoted,
+    /// A receipt was about nothing that is known.
+    ReceiptForNobody,
+    /// A receipt was put off, for what it is about may be written any moment.
+    ReceiptHeld,
+    /// A log row was paired by number and time.
+    PairedProbably,
+    /// A log row could have been of more than one attempt, or an attempt have had more than one.
+    PairedAmbiguously,
+    /// A look for evidence brought nothing.
+    SoughtInVain,
+    /// An unknown was looked up once more when it expired.
+    SoughtAtTheEnd,
+    /// Silence was taken for a no.
+    SilenceResent,
+    /// An operator allowed another attempt.
+    OperatorResent,
+    /// An operator ended an unknown.
+    OperatorClosed,
+    /// An operator's decision was refused.
+    OperatorRefused,
     /// The index named what was no longer due.
     StaleDueDropped,
     /// A lost doorbell was rung again.

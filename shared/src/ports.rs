@@ -7,7 +7,8 @@
 
 use crate::idempotency::{Guard, GuardId};
 use crate::notification::{
-    Attempt, Held, Kind, NotificationId, Outcome, Payload, Record, Row, Sealed, SenderId, Transition,
+    Attempt, DestinationMac, Held, Kind, LogRow, NotificationId, Outcome, Payload, Record, Row, Sealed, SenderId,
+    Transition,
 };
 use crate::tenant::TenantId;
 use crate::time::{EpochMillis, Millis};
@@ -118,6 +119,52 @@ pub trait DueWork {
     /// What is due at `now` in one shard, from `from` on. Eventually consistent: may lack the newest, may show what
     /// has moved.
     async fn due(&self, shard: u8, now: EpochMillis, from: Option<&DueCursor>) -> Result<DuePage, Unreadable>;
+}
+
+/// The notifications to one number.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct SentTo {
+    /// Which they are.
+    pub ids: Vec<NotificationId>,
+    /// Whether these are all of them; a read ends after so many.
+    pub is_whole: bool,
+}
+
+/// Finds notifications by their number.
+pub trait Destinations {
+    /// Those to this number that were accepted between two instants, both included. Eventually consistent: may lack
+    /// the newest.
+    async fn sent_to(
+        &self,
+        destination: &DestinationMac,
+        from: EpochMillis,
+        until: EpochMillis,
+    ) -> Result<SentTo, Unreadable>;
+}
+
+/// One page of a provider's delivery log.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct LogPage {
+    /// In no particular order; may hold rows from outside the span that was asked for.
+    pub rows: Vec<LogRow>,
+    /// Where the next page starts; `None` after the last. A page may be empty and not be the last.
+    pub next: Option<LogCursor>,
+}
+
+/// A place in a delivery log: which of its groups, and the log's own token.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct LogCursor {
+    /// Which group.
+    pub group: usize,
+    /// Where in it; its beginning when there is none.
+    pub token: Option<String>,
+}
+
+/// Reads the delivery log of the provider that keeps one.
+pub trait DeliveryLog {
+    /// What the log says about texts that the provider took between two instants. It tells late, up to 72 hours, and
+    /// may never tell.
+    async fn log_page(&self, from: EpochMillis, until: EpochMillis, cursor: &LogCursor) -> Result<LogPage, Unreadable>;
 }
 
 /// Reads evidence.

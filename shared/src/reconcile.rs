@@ -1,11 +1,22 @@
-//! Closing what is open: doorbells nobody answered, attempts nobody concluded, lives that are over.
+//! Closing what is open: doorbells nobody answered, attempts nobody concluded, unknowns that evidence decides, lives that
+//! are over.
+
+use futures_util::StreamExt;
+use futures_util::stream;
 
 use crate::dispatch::lease_ended;
 use crate::invocation::Invocation;
 use crate::land::{Landed, land, random_u32};
 use crate::marks::{Mark, mark, marked};
-use crate::notification::{Fact, Next, NotificationId, Policy, Record, StopReason, next, ring_gap};
-use crate::ports::{Clock, Doorbell, DueWork, Records, Transitions};
+use crate::merge::merge;
+use crate::notification::{
+    Fact, Finding, Next, NotificationId, Pairing, Policy, Receipt, ReceiptSource, Record, ResendBasis, StopReason,
+    is_pairable, next, ring_gap, seek_gap,
+};
+use crate::ports::{
+    Clock, DeliveryLog, Destinations, Doorbell, DueWork, EvidenceLog, Records, Transitions, Unreadable,
+};
+use crate::seek::Seek;
 use crate::time::Millis;
 
 /// How often one look follows a record that others keep moving.
@@ -13,9 +24,11 @@ const ROUNDS: u32 = 4;
 
 /// The reconciliation flow.
 #[derive(Clone, Debug)]
-pub struct Reconcile<L, D, C> {
+pub struct Reconcile<L, E, D, C> {
     /// Where records are.
     pub ledger: L,
+    /// Looks unknowns up.
+    pub seek: Seek<L, E, C>,
     /// What wakes a dispatcher.
     pub doorbell: D,
     /// Time, and chance.
@@ -24,6 +37,8 @@ pub struct Reconcile<L, D, C> {
     pub policy: Policy,
     /// What must be left in the invocation to begin with another notification.
     pub reserve: Millis,
+    /// How many notifications are looked at side by side. What is due is never collected: a page at a time is held.
+    pub at_once: usize,
 }
 
 /// What one tick did.
@@ -35,6 +50,12 @@ pub struct Tally {
     pub rung: u32,
     /// Attempts made unknown because their lease was over.
     pub lease_ended: u32,
+    /// Settled on evidence.
+    pub reconciled: u32,
+    /// Looked up in vain.
+    pub sought: u32,
+    /// Given another attempt because silence is taken for a no.
+    pub resent_on_silence: u32,
     /// Stopped before an attempt.
     pub expired_before_attempt: u32,
     /// Stopped while unknown.
@@ -50,17 +71,30 @@ pub struct Tally {
 }
 
 /// What was done with one notification.
+#[derive(Clone, Copy)]
 enum Done {
     Rung,
     LeaseEnded,
+    Reconciled,
+    Sought,
+    ResentOnSilence,
     Stopped(StopReason),
     Nothing,
     Failed,
+    NoTimeLeft,
 }
 
-impl<L, D, C> Reconcile<L, D, C>
+/// What is due for one notification.
+enum Due {
+    Step(Fact, Done),
+    Merge(Receipt),
+    Nothing,
+}
+
+impl<L, E, D, C> Reconcile<L, E, D, C>
 where
-    L: Records + Transitions + DueWork,
+    L: Records + Transitions + DueWork + EvidenceLog + Destinations,
+    E: DeliveryLog,
     D: Doorbell,
     C: Clock,
 {
@@ -90,12 +124,15 @@ where
                 tally.failed = tally.failed.saturating_add(1);
                 return false;
             };
-            for id in &page.ids {
-                if !invocation.has_time(self.clock.now(), self.reserve) {
-                    return false;
-                }
-                let done = self.look_at(id, invocation).await;
-                tally.count(&done);
+            let looks = page.ids.into_iter().map(async |id| self.look_in_time(&id, invocation).await);
+            let mut done = core::pin::pin!(stream::iter(looks).buffer_unordered(self.at_once.max(1)));
+            let mut is_cut_short = false;
+            while let Some(done) = done.next().await {
+                is_cut_short |= matches!(done, Done::NoTimeLeft);
+                tally.count(done);
+            }
+            if is_cut_short {
+                return false;
             }
             match page.next {
                 Some(cursor) => from = marked(Mark::NextPage, Some(cursor)),
@@ -104,12 +141,22 @@ where
         }
     }
 
+    async fn look_in_time(&self, id: &NotificationId, invocation: &Invocation) -> Done {
+        match invocation.has_time(self.clock.now(), self.reserve) {
+            true => self.look_at(id, invocation).await,
+            false => Done::NoTimeLeft,
+        }
+    }
+
     async fn look_at(&self, id: &NotificationId, invocation: &Invocation) -> Done {
         let Ok(mut found) = self.ledger.record(id).await else { return Done::Failed };
         for _ in 0..ROUNDS {
             let Some(record) = found else { return Done::Nothing };
-            let Some((fact, done)) = self.due_step(&record) else {
-                return marked(Mark::StaleDueDropped, Done::Nothing);
+            let (fact, done) = match self.due(&record, invocation).await {
+                Ok(Due::Step(fact, done)) => (fact, done),
+                Ok(Due::Merge(receipt)) => return self.merge(record, &receipt, invocation).await,
+                Ok(Due::Nothing) => return marked(Mark::StaleDueDropped, Done::Nothing),
+                Err(Unreadable) => return Done::Failed,
             };
             let Ok(step) = record.step(fact, self.clock.now(), invocation.actor.clone(), &self.policy) else {
                 return Done::Nothing;
@@ -123,19 +170,48 @@ where
         Done::Nothing
     }
 
-    /// The one step that is due for a record, if it still is: the index that named it may be behind.
-    fn due_step(&self, record: &Record) -> Option<(Fact, Done)> {
+    /// What is due for a record, if it still is: the index that named it may be behind.
+    async fn due(&self, record: &Record, invocation: &Invocation) -> Result<Due, Unreadable> {
         let now = self.clock.now();
-        record.due_at.filter(|due| *due <= now)?;
-        match next(record, now, &self.policy) {
+        if record.due_at.is_none_or(|due| due > now) {
+            return Ok(Due::Nothing);
+        }
+        Ok(match next(record, now, &self.policy) {
             Next::Start => {
                 let rings = record.progress.rings.saturating_add(1);
                 let next_at = now.plus(ring_gap(rings, &self.policy));
-                Some((Fact::DoorbellRung { rings, next_at }, Done::Rung))
+                Due::Step(Fact::DoorbellRung { rings, next_at }, Done::Rung)
             }
-            Next::LeaseEnded => Some((lease_ended(record)?, Done::LeaseEnded)),
-            Next::Stop(reason) => Some((Fact::Stopped { reason }, Done::Stopped(reason))),
-            Next::Wait(_) | Next::Running | Next::Unknown | Next::Settled => None,
+            Next::LeaseEnded => lease_ended(record).map_or(Due::Nothing, |fact| Due::Step(fact, Done::LeaseEnded)),
+            Next::Seek => match self.seek.look(record, invocation).await? {
+                Pairing::Receipt(receipt) => Due::Merge(receipt),
+                Pairing::Undecided(finding) => self.sought(record, finding),
+            },
+            Next::ResendOnSilence => resent_on_silence(record),
+            Next::Stop(reason @ StopReason::ExpiredUnresolved) if is_pairable(record, now, &self.policy) => {
+                mark(Mark::SoughtAtTheEnd);
+                match self.seek.look(record, invocation).await? {
+                    Pairing::Receipt(receipt) => Due::Merge(receipt),
+                    Pairing::Undecided(_) => Due::Step(Fact::Stopped { reason }, Done::Stopped(reason)),
+                }
+            }
+            Next::Stop(reason) => Due::Step(Fact::Stopped { reason }, Done::Stopped(reason)),
+            Next::Wait(_) | Next::Running | Next::Unknown | Next::Settled => Due::Nothing,
+        })
+    }
+
+    fn sought(&self, record: &Record, finding: Finding) -> Due {
+        let Some(attempt) = record.progress.attempt.as_ref() else { return Due::Nothing };
+        let checks = record.progress.checks.saturating_add(1);
+        let next_at = self.clock.now().plus(seek_gap(checks));
+        let (attempt, source) = (attempt.id.clone(), ReceiptSource::SnsLog);
+        Due::Step(Fact::EvidenceSought { attempt, source, finding, checks, next_at }, Done::Sought)
+    }
+
+    async fn merge(&self, record: Record, receipt: &Receipt, invocation: &Invocation) -> Done {
+        match merge(&self.ledger, &self.clock, &self.policy, record, receipt, invocation).await {
+            Ok(_) => Done::Reconciled,
+            Err(_) => Done::Failed,
         }
     }
 
@@ -143,37 +219,51 @@ where
     /// without bound.
     async fn after(&self, record: &Record, done: Done) -> Done {
         done.mark();
-        if matches!(done, Done::Rung) && self.doorbell.ring(&record.id, Millis::ZERO).await.is_err() {
+        let rings = matches!(done, Done::Rung | Done::ResentOnSilence);
+        if rings && self.doorbell.ring(&record.id, Millis::ZERO).await.is_err() {
             return Done::Failed;
         }
         done
     }
 }
 
+fn resent_on_silence(record: &Record) -> Due {
+    let Some(attempt) = record.progress.attempt.as_ref() else { return Due::Nothing };
+    let (attempt, basis) = (attempt.id.clone(), ResendBasis::Silence);
+    Due::Step(Fact::ResendAuthorised { attempt, basis, principal: None }, Done::ResentOnSilence)
+}
+
 impl Done {
-    fn mark(&self) {
+    fn mark(self) {
         match self {
             Self::Rung => mark(Mark::DoorbellRungAgain),
             Self::LeaseEnded => mark(Mark::LeaseEndedByTick),
+            Self::ResentOnSilence => mark(Mark::SilenceResent),
             Self::Stopped(StopReason::ExpiredBeforeAttempt) => mark(Mark::ExpiredBeforeAttempt),
             Self::Stopped(StopReason::ExpiredUnresolved) => mark(Mark::ExpiredUnresolved),
-            Self::Stopped(_) | Self::Nothing | Self::Failed => {}
+            Self::Stopped(_) | Self::Reconciled | Self::Sought | Self::Nothing | Self::Failed | Self::NoTimeLeft => {}
         }
     }
 }
 
 impl Tally {
-    fn count(&mut self, done: &Done) {
-        self.examined = self.examined.saturating_add(1);
+    fn count(&mut self, done: Done) {
         let counter = match done {
             Done::Rung => &mut self.rung,
             Done::LeaseEnded => &mut self.lease_ended,
+            Done::Reconciled => &mut self.reconciled,
+            Done::Sought => &mut self.sought,
+            Done::ResentOnSilence => &mut self.resent_on_silence,
             Done::Stopped(StopReason::ExpiredBeforeAttempt) => &mut self.expired_before_attempt,
             Done::Stopped(StopReason::ExpiredUnresolved) => &mut self.expired_unresolved,
-            Done::Stopped(StopReason::Cancelled | StopReason::AttemptsExhausted) => &mut self.stopped,
+            Done::Stopped(StopReason::Cancelled | StopReason::AttemptsExhausted | StopReason::ClosedByOperator) => {
+                &mut self.stopped
+            }
             Done::Nothing => &mut self.left,
             Done::Failed => &mut self.failed,
+            Done::NoTimeLeft => return,
         };
         *counter = counter.saturating_add(1);
+        self.examined = self.examined.saturating_add(1);
     }
 }

@@ -15,7 +15,7 @@ const RESERVE: Millis = Millis::from_secs(13);
 /// Everything one environment keeps between events.
 #[derive(Debug)]
 pub struct Handler<C> {
-    reconcile: Reconcile<Ledger, SqsDoorbell, C>,
+    reconcile: Reconcile<Ledger, NoLog, SqsDoorbell, C>,
 }
 
 impl<C: Clock + Clone> Handler<C> {
@@ -24,7 +24,16 @@ impl<C: Clock + Clone> Handler<C> {
         let ledger = Ledger::new(aws.dynamodb(), config.tables.notifications, config.tables.evidence);
         warm::reader(&ledger).await;
         let doorbell = SqsDoorbell::new(aws.sqs(), config.doorbell_queue_url);
-        Self { reconcile: Reconcile { ledger, doorbell, clock, policy: config.policy, reserve: RESERVE } }
+        let seek = sendonce::seek::Seek {
+            ledger: ledger.clone(),
+            log: NoLog,
+            clock: clock.clone(),
+            policy: config.policy,
+            lifetime_max: Millis::from_secs(600),
+        };
+        Self {
+            reconcile: Reconcile { ledger, seek, doorbell, clock, policy: config.policy, reserve: RESERVE, at_once: 1 },
+        }
     }
 
     /// One tick. What the schedule sends with it does not matter.
@@ -37,5 +46,18 @@ impl<C: Clock + Clone> Handler<C> {
             tracing::warn!(failed = tally.failed, complete = tally.complete, "work is left for the next tick");
         }
         Ok(tally)
+    }
+}
+
+#[derive(Debug)]
+struct NoLog;
+impl sendonce::ports::DeliveryLog for NoLog {
+    async fn log_page(
+        &self,
+        _: sendonce::time::EpochMillis,
+        _: sendonce::time::EpochMillis,
+        _: &sendonce::ports::LogCursor,
+    ) -> Result<sendonce::ports::LogPage, sendonce::ports::Unreadable> {
+        Ok(sendonce::ports::LogPage::default())
     }
 }

@@ -8,6 +8,8 @@ use crate::idempotency::Fingerprint;
 use crate::tenant::TenantId;
 use crate::time::EpochMillis;
 
+use super::operator::{CloseBasis, PrincipalId, ResendBasis};
+use super::receipt::{DeliveryCode, Finding, ReceiptSource, ReceiptStatus, Strength};
 use super::{AttemptId, DestinationMac, EventType, Kind, Provider, ProviderCode, Reference, RefusalClass, StopReason};
 
 /// One thing that happened to a notification. Applying it to the record before gives the record after.
@@ -83,6 +85,72 @@ pub enum Fact {
         /// Whether the provider took that text, if the answer says.
         accepted: Option<bool>,
     },
+    /// Evidence of an unknown attempt was looked for, and none decided it.
+    EvidenceSought {
+        /// Of which attempt.
+        attempt: AttemptId,
+        /// Where.
+        source: ReceiptSource,
+        /// What was there.
+        finding: Finding,
+        /// How many times it was looked for by now.
+        checks: u32,
+        /// When it will be looked for again.
+        next_at: EpochMillis,
+    },
+    /// Another attempt may follow, although nobody knows what became of this one. It is a risk, and whose it is stands
+    /// here.
+    ResendAuthorised {
+        /// The attempt that stays unknown.
+        attempt: AttemptId,
+        /// Why.
+        basis: ResendBasis,
+        /// Who said so; nobody where the deployment's policy does.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        principal: Option<PrincipalId>,
+    },
+    /// An operator ended it.
+    Closed {
+        /// Why.
+        basis: CloseBasis,
+        /// Who said so.
+        principal: PrincipalId,
+    },
+    /// A receipt says that the text arrived.
+    Delivered {
+        /// Of which attempt.
+        attempt: AttemptId,
+        /// Who says so.
+        source: ReceiptSource,
+        /// How surely it speaks of this attempt.
+        strength: Strength,
+    },
+    /// A receipt says that the text did not arrive.
+    Undelivered {
+        /// Of which attempt.
+        attempt: AttemptId,
+        /// Who says so.
+        source: ReceiptSource,
+        /// How surely it speaks of this attempt.
+        strength: Strength,
+        /// Why it did not.
+        code: DeliveryCode,
+    },
+    /// A receipt that changes nothing: it came after the end, contradicts an earlier one, or is about an attempt that
+    /// is not the one that settled the notification.
+    ReceiptNoted {
+        /// Of which attempt.
+        attempt: AttemptId,
+        /// Who says so.
+        source: ReceiptSource,
+        /// How surely it speaks of this attempt.
+        strength: Strength,
+        /// What it says.
+        status: ReceiptStatus,
+        /// Why the text did not arrive, if it says so.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        code: Option<DeliveryCode>,
+    },
     /// No further send can follow.
     Stopped {
         /// Why.
@@ -124,23 +192,6 @@ pub enum UnknownBasis {
     UnlistedError,
     /// Whoever made the attempt never wrote its outcome.
     LeaseEnded,
-}
-
-/// Who says that an attempt was accepted after all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ReceiptSource {
-    /// The attempt's own answer, written late.
-    LateAnswer,
-}
-
-/// How surely evidence speaks of one attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Strength {
-    /// By the attempt's or message's own name.
-    Exact,
 }
 
 /// Which function wrote a row.

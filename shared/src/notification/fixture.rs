@@ -13,6 +13,8 @@ pub(super) const POLICY: Policy = Policy {
     clock_skew: Millis::new(5_000),
     backoff_base: Millis::new(2_000),
     backoff_max: Millis::new(60_000),
+    index_lag: Millis::new(60_000),
+    silence: Silence::Stop,
 };
 
 /// When the fixture's record was accepted and when it expires.

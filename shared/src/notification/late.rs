@@ -4,8 +4,9 @@ use crate::marks::{Mark, mark, marked};
 use crate::time::EpochMillis;
 
 use super::AttemptId;
-use super::fact::{Fact, ReceiptSource, Strength};
+use super::fact::Fact;
 use super::outcome::Outcome;
+use super::receipt::{ReceiptSource, Strength};
 use super::record::{Record, State};
 
 /// The fact that the outcome of `attempt` adds to `record`, if any. `retry_at` is when a refused attempt may be
@@ -34,9 +35,23 @@ pub fn merge_outcome(record: &Record, attempt: &AttemptId, outcome: &Outcome, re
         (State::Sending | State::Stopped(_) | State::Failed, Outcome::Accepted { .. }) => {
             marked(Mark::LateAcceptanceNoted, Some(Fact::LateAnswer { attempt: attempt.clone(), accepted: Some(true) }))
         }
-        (State::Stopped(_), Outcome::Refused(_)) => {
-            marked(Mark::LateRefusalNoted, Some(Fact::LateAnswer { attempt: attempt.clone(), accepted: Some(false) }))
+        // A second text, and whoever allowed it must be able to see so.
+        (State::Sent | State::Delivered | State::Undelivered, Outcome::Accepted { .. })
+            if record.progress.taken.as_ref() != Some(attempt) =>
+        {
+            marked(Mark::LateAcceptanceNoted, Some(Fact::LateAnswer { attempt: attempt.clone(), accepted: Some(true) }))
         }
+        // Of an attempt that somebody took for lost, or a receipt for taken: it changes nothing, and is not lost.
+        (
+            State::Accepted
+            | State::Sending
+            | State::DispatchUnknown
+            | State::Stopped(_)
+            | State::Sent
+            | State::Delivered
+            | State::Undelivered,
+            Outcome::Refused(_),
+        ) => marked(Mark::LateRefusalNoted, Some(Fact::LateAnswer { attempt: attempt.clone(), accepted: Some(false) })),
         _ => None,
     }
 }
@@ -106,16 +121,16 @@ mod tests {
     #[test]
     fn an_earlier_attempts_acceptance_settles_what_is_not_running() {
         let next_unknown = [started(1, 1), refused(1, RETRYABLE), started(2, 2), unknown(2)];
-        assert_eq!(merged(next_unknown), [reconciled(), None, None]);
-        assert_eq!(merged([started(1, 1), refused(1, RETRYABLE)]), [reconciled(), None, None]);
-        assert_eq!(merged([started(1, 1), refused(1, RETRYABLE), started(2, 2)]), [kept(true), None, None]);
+        assert_eq!(merged(next_unknown), [reconciled(), kept(false), None]);
+        assert_eq!(merged([started(1, 1), refused(1, RETRYABLE)]), [reconciled(), kept(false), None]);
+        assert_eq!(merged([started(1, 1), refused(1, RETRYABLE), started(2, 2)]), [kept(true), kept(false), None]);
     }
 
     #[test]
     fn after_the_end_an_answer_is_kept_as_evidence_and_changes_nothing() {
         let ended = [started(1, 1), unknown(1), stopped(StopReason::ExpiredUnresolved)];
         assert_eq!(merged(ended), [kept(true), kept(false), None]);
-        assert_eq!(merged([started(1, 1), taken(1)]), [None, None, None]);
+        assert_eq!(merged([started(1, 1), taken(1)]), [None, kept(false), None]);
     }
 
     #[test]

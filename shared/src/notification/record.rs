@@ -8,6 +8,8 @@ use crate::tenant::TenantId;
 use crate::time::{EpochMillis, EpochSeconds};
 
 use super::fact::Fact;
+use super::operator::ResendBasis;
+use super::receipt::Noted;
 use super::{
     AttemptId, DestinationMac, Event, IllegalTransition, Kind, Mask, NotificationId, Reference, Sealed, SenderId,
 };
@@ -71,6 +73,8 @@ pub enum StopReason {
     Cancelled,
     /// As many attempts as are allowed were refused.
     AttemptsExhausted,
+    /// An operator ended it while nobody could say whether it was sent.
+    ClosedByOperator,
 }
 
 impl StopReason {
@@ -82,6 +86,7 @@ impl StopReason {
             Self::ExpiredUnresolved => "expired_unresolved",
             Self::Cancelled => "cancelled",
             Self::AttemptsExhausted => "attempts_exhausted",
+            Self::ClosedByOperator => "closed_by_operator",
         }
     }
 }
@@ -92,6 +97,8 @@ impl StopReason {
 pub enum Provider {
     /// Amazon SNS, `Publish` to a phone number.
     Sns,
+    /// AWS End User Messaging SMS, `SendTextMessage`.
+    Eum,
 }
 
 /// One call to the provider.
@@ -124,6 +131,16 @@ pub struct Progress {
     pub rings: u32,
     /// Before when the reconciler does not ring.
     pub ring_at: Option<EpochMillis>,
+    /// The attempt that is known to have been accepted.
+    pub taken: Option<AttemptId>,
+    /// How often evidence of the latest attempt was looked for.
+    pub checks: u32,
+    /// Before when it is not looked for again.
+    pub check_at: Option<EpochMillis>,
+    /// Whether silence was once taken for a no.
+    pub resent_on_silence: bool,
+    /// Which receipts stand in the evidence without effect.
+    pub noted: Noted,
 }
 
 impl Progress {
@@ -138,6 +155,11 @@ impl Progress {
             not_before: None,
             rings: 0,
             ring_at: None,
+            taken: None,
+            checks: 0,
+            check_at: None,
+            resent_on_silence: false,
+            noted: Noted::NOTHING,
         }
     }
 
@@ -165,10 +187,19 @@ impl Progress {
             Fact::AttemptRefused { attempt, .. } => {
                 matches!(self.state, State::Sending | State::DispatchUnknown) && self.is_latest(attempt)
             }
-            Fact::ReconciledAccepted { .. } => {
-                matches!(self.state, State::DispatchUnknown | State::Accepted) && self.attempts > 0
+            Fact::ReconciledAccepted { attempt, .. } => match self.state {
+                State::DispatchUnknown | State::Accepted => self.attempts > 0,
+                State::Sending => self.is_latest(attempt),
+                State::Sent | State::Delivered | State::Undelivered | State::Failed | State::Stopped(_) => false,
+            },
+            Fact::LateAnswer { .. } | Fact::ReceiptNoted { .. } => self.attempts > 0,
+            Fact::EvidenceSought { attempt, .. } | Fact::ResendAuthorised { attempt, .. } => {
+                self.state == State::DispatchUnknown && self.is_latest(attempt)
             }
-            Fact::LateAnswer { .. } => self.attempts > 0,
+            Fact::Closed { .. } => self.state == State::DispatchUnknown,
+            Fact::Delivered { attempt, .. } | Fact::Undelivered { attempt, .. } => {
+                self.state == State::Sent && self.taken.as_ref() == Some(attempt)
+            }
             Fact::Stopped { .. } => matches!(self.state, State::Accepted | State::DispatchUnknown),
         };
         if legal { Ok(self.moved_by(fact)) } else { Err(IllegalTransition { from: self.state }) }
@@ -177,7 +208,16 @@ impl Progress {
     fn moved_by(&self, fact: &Fact) -> Self {
         let mut next = self.clone();
         match fact {
-            Fact::Accepted(_) | Fact::LateAnswer { .. } => {}
+            Fact::Accepted(_) => {}
+            Fact::LateAnswer { attempt, accepted } => {
+                if *accepted == Some(true) {
+                    next.remember_taken(attempt);
+                }
+            }
+            Fact::ReceiptNoted { attempt, status, .. } => {
+                next.noted = self.noted.with(self.is_latest(attempt), *status);
+                next.remember_taken(attempt);
+            }
             Fact::DoorbellRung { rings, next_at } => {
                 next.rings = *rings;
                 next.ring_at = Some(*next_at);
@@ -186,6 +226,8 @@ impl Progress {
                 next.state = State::Sending;
                 next.attempts = *number;
                 next.not_before = None;
+                next.checks = 0;
+                next.check_at = None;
                 next.attempt = Some(Attempt {
                     id: attempt.clone(),
                     number: *number,
@@ -193,19 +235,53 @@ impl Progress {
                     lease_until: *lease_until,
                 });
             }
-            Fact::AttemptAccepted { message_id, .. } | Fact::ReconciledAccepted { message_id, .. } => {
+            Fact::AttemptAccepted { attempt, message_id, .. }
+            | Fact::ReconciledAccepted { attempt, message_id, .. } => {
                 next.state = State::Sent;
                 next.message_id.clone_from(message_id);
+                next.taken = Some(attempt.clone());
             }
             Fact::AttemptRefused { class, next_at, .. } => {
                 next.state = if class.is_retryable() { State::Accepted } else { State::Failed };
                 next.not_before = *next_at;
                 next.ring_at = None;
+                next.settle_if_taken();
             }
-            Fact::AttemptUnknown { .. } => next.state = State::DispatchUnknown,
+            Fact::AttemptUnknown { .. } => {
+                next.state = State::DispatchUnknown;
+                next.settle_if_taken();
+            }
+            Fact::EvidenceSought { checks, next_at, .. } => {
+                next.checks = *checks;
+                next.check_at = Some(*next_at);
+            }
+            Fact::ResendAuthorised { basis, .. } => {
+                next.state = State::Accepted;
+                next.not_before = None;
+                next.ring_at = None;
+                next.resent_on_silence |= *basis == ResendBasis::Silence;
+            }
+            Fact::Delivered { .. } => next.state = State::Delivered,
+            Fact::Undelivered { .. } => next.state = State::Undelivered,
+            Fact::Closed { .. } => next.state = State::Stopped(StopReason::ClosedByOperator),
             Fact::Stopped { reason } => next.state = State::Stopped(*reason),
         }
         next
+    }
+
+    /// Another attempt is running; that an earlier one was taken decides as soon as it is over.
+    fn remember_taken(&mut self, attempt: &AttemptId) {
+        if self.state == State::Sending && !self.is_latest(attempt) {
+            self.taken.get_or_insert_with(|| attempt.clone());
+        }
+    }
+
+    /// An attempt is over without acceptance, and an earlier one had one.
+    fn settle_if_taken(&mut self) {
+        if self.taken.is_some() {
+            self.state = State::Sent;
+            self.not_before = None;
+        }
     }
 }
 

@@ -77,7 +77,10 @@ impl Transition {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::*;
-    use super::super::{Function, ReceiptSource, RefusalClass, StopReason, Strength};
+    use super::super::{
+        CloseBasis, DeliveryCode, Finding, Function, PrincipalId, ReceiptSource, ReceiptStatus, RefusalClass,
+        ResendBasis, StopReason, Strength,
+    };
     use super::*;
 
     fn late_acceptance(byte: u8) -> Fact {
@@ -103,7 +106,31 @@ mod tests {
             late_acceptance(1),
             Fact::LateAnswer { attempt: attempt(1), accepted: Some(true) },
             stopped(StopReason::Cancelled),
+            Fact::EvidenceSought {
+                attempt: attempt(1),
+                source: LOG,
+                finding: Finding::Nothing,
+                checks: 1,
+                next_at: at(9),
+            },
+            Fact::ResendAuthorised { attempt: attempt(1), basis: ResendBasis::RiskAccepted, principal: None },
+            Fact::Closed { basis: CloseBasis::NoLongerNeeded, principal: PrincipalId::derive(&["a"]) },
+            Fact::Delivered { attempt: attempt(1), source: LOG, strength: Strength::Exact },
+            Fact::Undelivered {
+                attempt: attempt(1),
+                source: LOG,
+                strength: Strength::Exact,
+                code: DeliveryCode::Other,
+            },
+            noted(1),
         ]
+    }
+
+    const LOG: ReceiptSource = ReceiptSource::SnsLog;
+
+    fn noted(byte: u8) -> Fact {
+        let (strength, status) = (Strength::Exact, ReceiptStatus::Accepted);
+        Fact::ReceiptNoted { attempt: attempt(byte), source: LOG, strength, status, code: None }
     }
 
     /// Which of [`all_facts`] a story's end knows, and where they lead.
@@ -131,31 +158,52 @@ mod tests {
             (5, State::Accepted),
             (6, State::Failed),
             (7, State::DispatchUnknown),
+            (8, State::Sent),
             (9, State::Sending),
+            (16, State::Sending),
         ];
         assert_eq!(known([started(1, 1)]), outcomes);
-        assert_eq!(known([started(2, 1)]), [(9, State::Sending)]);
+        assert_eq!(known([started(2, 1)]), [(9, State::Sending), (16, State::Sending)]);
     }
 
     #[test]
-    fn unknown_knows_a_late_answer_and_a_stop() {
-        let ways =
-            [(5, State::Accepted), (6, State::Failed), (8, State::Sent), (9, State::DispatchUnknown), (10, CANCELLED)];
+    fn unknown_knows_late_answers_receipts_looks_decisions_and_a_stop() {
+        let ways = [
+            (5, State::Accepted),
+            (6, State::Failed),
+            (8, State::Sent),
+            (9, State::DispatchUnknown),
+            (10, CANCELLED),
+            (11, State::DispatchUnknown),
+            (12, State::Accepted),
+            (13, State::Stopped(StopReason::ClosedByOperator)),
+            (16, State::DispatchUnknown),
+        ];
         assert_eq!(known([started(1, 1), unknown(1)]), ways);
     }
 
     #[test]
     fn a_refused_attempt_may_turn_out_accepted_or_be_followed_by_the_next() {
-        let ways = [(1, State::Accepted), (3, State::Sending), (8, State::Sent), (9, State::Accepted), (10, CANCELLED)];
+        let ways = [
+            (1, State::Accepted),
+            (3, State::Sending),
+            (8, State::Sent),
+            (9, State::Accepted),
+            (10, CANCELLED),
+            (16, State::Accepted),
+        ];
         assert_eq!(known([started(1, 1), refused(1, RefusalClass::RetryableAlarm)]), ways);
     }
 
     #[test]
     fn settled_states_absorb() {
-        for last in [taken(1), refused(1, RefusalClass::PermanentAlarm)] {
-            let (record, _) = story([started(1, 1), last.clone()]);
-            assert_eq!(known([started(1, 1), last]), [(9, record.state())]);
-        }
+        let failed = [started(1, 1), refused(1, RefusalClass::PermanentAlarm)];
+        assert_eq!(known(failed), [(9, State::Failed), (16, State::Failed)]);
+        let sent = [(9, State::Sent), (14, State::Delivered), (15, State::Undelivered), (16, State::Sent)];
+        assert_eq!(known([started(1, 1), taken(1)]), sent);
+        let arrived = Fact::Delivered { attempt: attempt(1), source: LOG, strength: Strength::Exact };
+        let delivered = [started(1, 1), taken(1), arrived];
+        assert_eq!(known(delivered), [(9, State::Delivered), (16, State::Delivered)]);
         assert_eq!(known([stopped(StopReason::Cancelled)]), []);
     }
 

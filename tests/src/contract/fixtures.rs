@@ -4,7 +4,7 @@ use sendonce::idempotency::{Fingerprint, FingerprintKey, Guard, IdempotencyKey, 
 use sendonce::notification::{
     Accepted, Actor, Attempt, AttemptId, Command, Event, EventId, EventType, Fact, Function, Kind, MessageText,
     NotificationId, Payload, PhoneNumber, Policy, Progress, Provider, ProviderCode, Record, Reference, RefusalClass,
-    Row, Sealed, SenderId, StopReason, Transition, UnknownBasis,
+    Row, Sealed, SenderId, Silence, StopReason, Transition, UnknownBasis,
 };
 use sendonce::ports::{Admission, Text};
 use sendonce::tenant::TenantId;
@@ -27,6 +27,8 @@ pub const POLICY: Policy = Policy {
     clock_skew: Millis::from_secs(5),
     backoff_base: Millis::from_secs(2),
     backoff_max: Millis::from_secs(60),
+    index_lag: Millis::from_secs(60),
+    silence: Silence::Stop,
 };
 
 /// `ms` after the beginning.

@@ -8,10 +8,10 @@ use core::fmt::Debug;
 
 use sendonce::aws::Ledger;
 use sendonce::idempotency::{Guard, GuardId};
-use sendonce::notification::{Held, NotificationId, Record, Row, Transition};
+use sendonce::notification::{DestinationMac, Held, NotificationId, Record, Row, Transition};
 use sendonce::ports::{
-    Admission, Admissions, DueCursor, DuePage, DueWork, EvidenceLog, HeldAdmission, Records, Transitions, Unreadable,
-    WriteFault, Written,
+    Admission, Admissions, Destinations, DueCursor, DuePage, DueWork, EvidenceLog, HeldAdmission, Records, SentTo,
+    Transitions, Unreadable, WriteFault, Written,
 };
 use sendonce::time::{EpochMillis, EpochSeconds, Millis};
 
@@ -164,6 +164,17 @@ impl DueWork for &Twin {
         let real = self.ledger.due(shard, now, from).await;
         self.compare("due", &world, &real);
         real
+    }
+}
+
+impl Destinations for &Twin {
+    async fn sent_to(
+        &self,
+        destination: &DestinationMac,
+        from: EpochMillis,
+        until: EpochMillis,
+    ) -> Result<SentTo, Unreadable> {
+        (&self.world).sent_to(destination, from, until).await
     }
 }
 

@@ -7,7 +7,7 @@
 //! |-- call may begin --|
 //! ```
 
-use sendonce::notification::Policy;
+use sendonce::notification::{Policy, Silence};
 use sendonce::time::Millis;
 
 /// One of the instants.
@@ -42,6 +42,9 @@ pub const POLICY: Policy = Policy {
     clock_skew: Millis::new(1),
     backoff_base: Millis::new(1),
     backoff_max: Millis::new(1),
+    // Beyond the end: looking unknowns up is left to the simulation.
+    index_lag: Millis::new(60),
+    silence: Silence::Stop,
 };
 
 /// How long the reconciler waits after its ring number `rings`.

@@ -53,6 +53,8 @@ pub struct Slim {
     pub rings: u8,
     /// Before when it does not ring.
     pub ring_at: Option<Instant>,
+    /// The attempt that is known to have been accepted.
+    pub taken: Option<u8>,
     /// When it was accepted.
     pub accepted_at: Instant,
     /// When the reconciler must look at it.
@@ -205,6 +207,7 @@ impl Slim {
             not_before: progress.not_before.map(slim_instant),
             rings: small(progress.rings),
             ring_at: progress.ring_at.map(slim_instant),
+            taken: progress.taken.as_ref().map(slim_attempt_id),
             accepted_at: slim_instant(record.accepted_at),
             due_at: record.due_at.map(slim_instant),
             sealed: record.sealed.is_some(),
@@ -245,6 +248,8 @@ impl Slim {
             not_before: self.not_before.map(instant),
             rings: u32::from(self.rings),
             ring_at: self.ring_at.map(instant),
+            taken: self.taken.map(attempt_id),
+            ..Progress::start()
         }
     }
 }

@@ -2,17 +2,23 @@
 
 use core::future::Future;
 use core::pin::Pin;
+use std::collections::BTreeSet;
 
 use sendonce::admit::Admit;
 use sendonce::cancel::Cancel;
 use sendonce::dispatch::Dispatch;
 use sendonce::invocation::Invocation;
-use sendonce::notification::{Actor, Function, NotificationId, Provider, Reference};
+use sendonce::notification::{Actor, Decision, Function, NotificationId, Record, Reference};
+use sendonce::ports::Records;
 use sendonce::read::Read;
+use sendonce::receive::{Receive, Received};
 use sendonce::reconcile::Reconcile;
+use sendonce::resolve::{NotResolved, Operator, Resolve};
+use sendonce::seek::Seek;
 use sendonce::time::{EpochMillis, Millis};
 
 use super::port::{Backend, Port};
+use super::reports::HOLD;
 use super::script::{Cast, Session, Wish};
 use super::sim::{Ghost, Sim};
 use crate::world::Manner;
@@ -92,7 +98,7 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
                 ledger: self.port(),
                 opener: self.port(),
                 carrier: self.port(),
-                provider: Provider::Sns,
+                provider: setup.reports.provider,
                 doorbell: self.port(),
                 clock: self.port(),
                 policy: setup.policy,
@@ -113,15 +119,64 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
         Box::pin(async move {
             let flow = Reconcile {
                 ledger: self.port(),
+                seek: self.seek(),
                 doorbell: self.port(),
                 clock: self.port(),
                 policy: setup.policy,
                 reserve: setup.tick_reserve,
+                at_once: 1,
             };
             let tally = flow.tick(&invocation).await;
             self.sim.ticked(task, &tally);
             Ended::Well
         })
+    }
+
+    fn seek(&self) -> Seek<Port<'w, B>, Port<'w, B>, Port<'w, B>> {
+        let setup = &self.sim.setup;
+        Seek {
+            ledger: self.port(),
+            log: self.port(),
+            clock: self.port(),
+            policy: setup.policy,
+            lifetime_max: setup.lifetime_max,
+        }
+    }
+
+    /// A report of the provider.
+    pub fn report(self, number: usize, task: usize) -> Task<'w> {
+        let setup = &self.sim.setup;
+        let invocation = self.invocation(Function::Reconciliation, task, setup.tick_timeout);
+        Box::pin(async move {
+            let (ledger, clock, policy) = (self.port(), self.port(), setup.policy);
+            let flow = Receive { ledger, seek: self.seek(), clock, policy, hold: HOLD };
+            let reported = self.sim.reports.borrow()[number].clone();
+            let result = match self.sim.drops_by_age(&reported) {
+                true => Ok(Received::ForNobody),
+                false => flow.receive(&reported.report, &invocation).await,
+            };
+            self.sim.received(task, &reported, &result);
+            if result.is_ok() { Ended::Well } else { Ended::Badly }
+        })
+    }
+
+    /// An operator decides on what can be seen at this moment, or on what could be seen before.
+    async fn decide(
+        self,
+        operator: &Operator,
+        id: &NotificationId,
+        decision: Decision,
+        invocation: &Invocation,
+    ) -> Option<Result<Record, NotResolved>> {
+        let seen = self.port().record(id).await.ok().flatten()?;
+        let flow = Resolve {
+            ledger: self.port(),
+            doorbell: self.port(),
+            clock: self.port(),
+            policy: self.sim.setup.policy,
+            operators: BTreeSet::from([self.cast.operator.tenant.clone()]),
+        };
+        Some(flow.resolve(operator, id, seen.rev, decision, invocation).await)
     }
 
     /// A client's other wishes.
@@ -143,6 +198,13 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
                     let evidence = flow.evidence(tenant, id).await;
                     self.sim.looked(session.tenant == 0, id, evidence);
                 }
+                Wish::Decide { command, decision } => {
+                    let id = self.cast.id(0, command);
+                    let stranger = Operator { tenant: tenant.clone(), ..self.cast.operator.clone() };
+                    let operator = if session.tenant == 0 { &self.cast.operator } else { &stranger };
+                    let result = self.decide(operator, id, decision, &invocation).await;
+                    self.sim.decided(session.tenant == 0, id, result);
+                }
                 Wish::Send { .. } => {}
             }
             Ended::Well
@@ -158,7 +220,7 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
                 Ghost::Bind(guard, now) => drop(self.store.bind(&guard, now).await),
                 Ghost::Commit(step) => drop(port.do_commit(&step).await),
                 Ghost::Ring(id, delay) => self.sim.rung(&id, delay),
-                Ghost::Send(text) => drop(self.sim.carrier.request(&text, Manner::Accepts)),
+                Ghost::Send(text) => drop(self.sim.request(&text, Manner::Accepts)),
             }
             Ended::Well
         })

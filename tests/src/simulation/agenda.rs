@@ -26,6 +26,8 @@ pub enum Event {
     Act(usize),
     /// A request that was given up on is done after all.
     Ghost(usize),
+    /// The provider's report, by its number, is delivered.
+    Report(usize),
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -3,14 +3,17 @@
 use sendonce::admit::{Admitted, NotAdmitted};
 use sendonce::cancel::NotCancelled;
 use sendonce::dispatch::{Dispatched, NotDispatched};
-use sendonce::notification::{NotificationId, Record, State, StopReason};
+use sendonce::notification::{Next, NotificationId, Record, State, StopReason, next};
 use sendonce::ports::Unreadable;
 use sendonce::read::Evidence;
+use sendonce::receive::{NotReceived, Received, Report};
 use sendonce::reconcile::Tally;
+use sendonce::resolve::NotResolved;
 use sendonce::time::{EpochMillis, Millis};
 
 use super::actors::Ended;
 use super::history::AnswerLog;
+use super::reports::Reported;
 use super::sim::Sim;
 
 impl Sim {
@@ -76,10 +79,12 @@ impl Sim {
         }
         let mut history = self.history.borrow_mut();
         let seen_at = EpochMillis::new(slot.began + slot.offset);
-        let left = history
-            .stories
-            .iter()
-            .find(|story| story.moved_at < slot.began && story.record.due_at.is_some_and(|due_at| due_at <= seen_at));
+        let left = history.stories.iter().find(|story| {
+            let is_due = story.record.due_at.is_some_and(|due_at| due_at <= seen_at);
+            // What silence would have allowed may have become too late to try.
+            let has_step = next(&story.record, seen_at, &self.setup.policy) != Next::Unknown;
+            story.moved_at < slot.began && is_due && has_step
+        });
         if let Some(story) = left {
             let detail = format!("{:?} was due and left", story.id);
             history.violated("2 a tick looks at all that is due", detail);
@@ -105,6 +110,40 @@ impl Sim {
         }
         if result.is_ok() {
             history.cancelled.push(id.clone());
+        }
+    }
+
+    /// A report was taken in, or not.
+    pub(super) fn received(&self, task: usize, reported: &Reported, result: &Result<Received, NotReceived>) {
+        self.say(|| format!("  task {task}: {result:?}"));
+        let mut history = self.history.borrow_mut();
+        let is_unexplained = *result == Err(NotReceived::Unavailable)
+            && !self.slots.borrow()[task].struck
+            && history.steps == self.slots.borrow()[task].steps_before;
+        if is_unexplained {
+            history.violated("a report fails only where a fault struck", format!("task {task}"));
+        }
+        if let Report::Named { id, receipt, .. } = &reported.report
+            && *result == Ok(Received::ForNobody)
+            && history.story(id).is_some_and(|at| history.stories[at].settled_at.is_none())
+            && history.attempts.iter().any(|log| log.id == receipt.attempt)
+        {
+            history.violated("a receipt of a known attempt is taken in", format!("{:?}", receipt.attempt));
+        }
+    }
+
+    /// An operator's decision was carried out, or not.
+    pub(super) fn decided(&self, may: bool, id: &NotificationId, result: Option<Result<Record, NotResolved>>) {
+        self.say(|| {
+            format!("  decision: {:?}", result.as_ref().map(|result| result.as_ref().map(|record| record.rev)))
+        });
+        let fits = match &result {
+            None | Some(Err(NotResolved::Unavailable | NotResolved::Changed)) => true,
+            Some(Err(NotResolved::NotFound)) => true,
+            Some(Ok(_) | Err(NotResolved::NotDecidable(_))) => may,
+        };
+        if !fits {
+            self.history.borrow_mut().violated("7 tenants never meet", format!("a stranger decided on {id:?}"));
         }
     }
 

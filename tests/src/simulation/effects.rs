@@ -66,10 +66,10 @@ impl<B: Backend> Carrier for Port<'_, B> {
             }
             _ => Manner::Accepts,
         };
-        let mut outcome = self.sim.carrier.request(text, manner);
+        let mut outcome = self.sim.request(text, manner);
         if matches!(outcome, Outcome::Unknown(_)) && self.sim.has(Flaw::CarrierRetries) {
             self.sim.begins(text);
-            outcome = self.sim.carrier.request(text, Manner::Accepts);
+            outcome = self.sim.request(text, Manner::Accepts);
         }
         self.sim.slot(|slot| {
             slot.heard = match outcome {

@@ -36,6 +36,10 @@ pub enum Op {
     Act,
     /// An answer goes back to its client.
     Answer,
+    /// The notifications to a number are looked for.
+    SentTo,
+    /// A page of the delivery log is read.
+    ReadLog,
 }
 
 /// What strikes.
@@ -138,7 +142,7 @@ const SEND: &[Fault] = &[
 
 impl Op {
     /// Every kind of point.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::Admit,
         Self::Bind,
         Self::ReadGuard,
@@ -155,6 +159,8 @@ impl Op {
         Self::Tick,
         Self::Act,
         Self::Answer,
+        Self::SentTo,
+        Self::ReadLog,
     ];
 
     /// What can strike here.
@@ -162,8 +168,8 @@ impl Op {
     pub const fn faults(self) -> &'static [Fault] {
         match self {
             Self::Admit | Self::Bind | Self::Commit => WRITE,
-            Self::ReadGuard | Self::ReadRecord | Self::ReadRows | Self::Seal | Self::Open => READ,
-            Self::Due => INDEX,
+            Self::ReadGuard | Self::ReadRecord | Self::ReadRows | Self::Seal | Self::Open | Self::ReadLog => READ,
+            Self::Due | Self::SentTo => INDEX,
             Self::Ring => RING,
             Self::Send => SEND,
             Self::Pause => &[F::KilledBefore, F::FrozenBefore, F::AsleepBefore],

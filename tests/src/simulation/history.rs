@@ -38,6 +38,8 @@ pub struct Story {
     pub ended_unsent: bool,
     /// What was sealed for it.
     pub sealed: Vec<u8>,
+    /// How often somebody took the risk of another text.
+    pub resends: usize,
 }
 
 /// One attempt.
@@ -149,7 +151,15 @@ impl History {
                 }
                 return;
             }
-            Fact::Accepted(_) | Fact::DoorbellRung { .. } | Fact::Stopped { .. } => return,
+            Fact::Delivered { attempt, .. }
+            | Fact::Undelivered { attempt, .. }
+            | Fact::ReceiptNoted { attempt, .. } => (attempt, Some(true)),
+            Fact::Accepted(_)
+            | Fact::DoorbellRung { .. }
+            | Fact::EvidenceSought { .. }
+            | Fact::ResendAuthorised { .. }
+            | Fact::Closed { .. }
+            | Fact::Stopped { .. } => return,
         };
         match self.attempts.iter_mut().find(|log| log.id == *id) {
             Some(log) => log.told = told.or(log.told),
@@ -183,6 +193,7 @@ impl Sim {
             hashes: vec![beginning(admission.row.hash())],
             ended_unsent: false,
             sealed: record.sealed.as_ref().map(|sealed| sealed.as_bytes().to_vec()).unwrap_or_default(),
+            resends: 0,
         });
         drop(history);
         self.wake_tickers();
@@ -223,6 +234,7 @@ impl Sim {
         let story = &mut history.stories[at];
         story.moved_at = now;
         story.hashes.push(beginning(step.row.hash()));
+        story.resends += usize::from(matches!(fact, Fact::ResendAuthorised { .. }));
         story.ended_unsent |= from == State::Accepted && matches!(record.state(), State::Stopped(_));
         if record.state().is_settled() && story.settled_at.is_none() {
             story.settled_at = Some(now);

@@ -19,6 +19,7 @@ mod port;
 mod promises;
 pub mod random;
 mod replay;
+mod reports;
 mod run;
 mod scene;
 mod script;

@@ -64,7 +64,8 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
         let lives = life > self.sim.setup.policy.min_useful_life.plus(self.sim.setup.skew).plus(waits);
         let calm = quick && lives;
         let state = story.record.state();
-        if calm && state != State::Sent && state != State::Stopped(StopReason::Cancelled) {
+        let is_sent = matches!(state, State::Sent | State::Delivered | State::Undelivered);
+        if calm && !is_sent && state != State::Stopped(StopReason::Cancelled) {
             history.violated("2 undisturbed, everything is sent", format!("{:?} is {state:?}", story.id));
         }
     }
@@ -76,7 +77,7 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
         shown.extend(history.answers.iter().map(|log| format!("{:?}", log.result)));
         for command in &self.cast.commands {
             let token: String = command.message.expose().chars().filter(char::is_ascii_digit).collect();
-            let told = shown.iter().any(|text| text.contains(command.to.expose()) || text.contains(&token));
+            let told = shown.iter().any(|text| text.contains(command.to.expose()) || tells(text, &token));
             if told {
                 history.violated("9 no secret leaks", token);
             }
@@ -92,11 +93,13 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
     /// State and rows against what the provider took.
     fn truth(&self, history: &mut History, story: &Story, rows: &[Row]) {
         let taken = self.accepted_of(&story.id);
-        if taken > 1 {
+        // Each risk that somebody took is one text more, and no other is.
+        if taken > 1 + story.resends {
             history.violated("1 at most one acceptance", format!("{taken} of {:?}", story.id));
         }
         let fits = match story.record.state() {
-            State::Sent => taken == 1,
+            _ if story.resends > 0 => true,
+            State::Sent | State::Delivered | State::Undelivered => taken == 1,
             State::Failed => taken == 0,
             State::Stopped(_) if story.ended_unsent => taken == 0,
             State::Stopped(StopReason::ExpiredBeforeAttempt | StopReason::AttemptsExhausted) => taken == 0,
@@ -113,6 +116,9 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
                 }
                 Fact::AttemptRefused { attempt, .. } => Some((attempt, false)),
                 Fact::LateAnswer { attempt, accepted: Some(accepted) } => Some((attempt, *accepted)),
+                Fact::Delivered { attempt, .. }
+                | Fact::Undelivered { attempt, .. }
+                | Fact::ReceiptNoted { attempt, .. } => Some((attempt, true)),
                 _ => None,
             };
             let Some((attempt, said)) = told else { continue };
@@ -123,6 +129,12 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
             }
         }
     }
+}
+
+/// Whether a text holds a token, other than within an instant in milliseconds.
+fn tells(text: &str, token: &str) -> bool {
+    let is_instant = |digits: &str| digits.len() == 13 && digits.starts_with("18");
+    text.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.contains(token) && !is_instant(digits))
 }
 
 /// The chain verifies, is what was written, and rebuilds the record.

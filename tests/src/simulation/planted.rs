@@ -31,6 +31,8 @@ pub const PLANTED: [(Flaw, &str); Flaw::ALL.len()] = [
     (Flaw::OutcomeOfAnotherAttempt, "states: legal transitions only"),
     (Flaw::UnknownRetriedByAge, "1 at most one acceptance"),
     (Flaw::IntentNotWritten, "8 no call without its intent"),
+    (Flaw::RivalsHidden, "8 rows tell the truth"),
+    (Flaw::OldReceiptsDropped, "a receipt of a known attempt is taken in"),
 ];
 
 /// The first seed below `seeds` in which `rule` is broken while `flaw` is planted.

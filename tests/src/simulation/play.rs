@@ -10,7 +10,7 @@ use super::history::Violation;
 use super::port::Backend;
 use super::run::Run;
 use super::scene::Scene;
-use super::script::{Cast, clients};
+use super::script::{Cast, clients, operators};
 use super::seen::Seen;
 use super::setup::Setup;
 use super::sim::Sim;
@@ -100,7 +100,10 @@ pub fn play_on<B: Backend>(
             let mut chance = Chance::new(seed);
             let setup = Setup::seeded(&mut chance, play.flaw);
             let weather = setup.weather(seed, &mut chance);
-            let sessions = clients(&setup, &mut chance);
+            let mut sessions = clients(&setup, &mut chance);
+            let mut chance = Chance::new(seed ^ 0x2e90_2700);
+            let setup = setup.with_reports(&mut chance);
+            sessions.extend(operators(&setup, &mut chance));
             (setup, weather, sessions)
         }
         Ground::Scene(scene) => {
@@ -113,6 +116,7 @@ pub fn play_on<B: Backend>(
     chooser.ops = (keep == Keep::Ops).then(Vec::new);
     let sim = Sim::new(setup, chooser, keep == Keep::Trace);
     let stage = Stage { sim: &sim, cast, store: store(sim.at(), sim.setup.forgetting) };
+    sim.report_on_nobody(cast);
     Run::new(stage, &sessions).play();
     stage.judge();
     stage.judge_promises(&sessions);

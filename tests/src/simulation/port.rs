@@ -1,10 +1,10 @@
 //! The ledger as flows meet it in a run: a gate before every request, and a fault around it.
 
 use sendonce::idempotency::{Guard, GuardId};
-use sendonce::notification::{Fact, Held, NotificationId, Record, Row, Transition};
+use sendonce::notification::{DestinationMac, Fact, Held, NotificationId, Record, Row, Transition};
 use sendonce::ports::{
-    Admission, Admissions, DueCursor, DuePage, DueWork, EvidenceLog, HeldAdmission, Records, Transitions, Unreadable,
-    WriteFault, Written,
+    Admission, Admissions, DeliveryLog, Destinations, DueCursor, DuePage, DueWork, EvidenceLog, HeldAdmission,
+    LogCursor, LogPage, Records, SentTo, Transitions, Unreadable, WriteFault, Written,
 };
 use sendonce::time::{EpochMillis, Millis};
 
@@ -15,7 +15,7 @@ use super::tamper;
 use crate::world::{Flaw, IndexView, Store};
 
 /// Any store that a run can stand on.
-pub trait Backend: Admissions + Records + Transitions + DueWork + EvidenceLog + Copy {
+pub trait Backend: Admissions + Records + Transitions + DueWork + EvidenceLog + Destinations + Copy {
     /// Sets its time.
     fn set_now(&self, now: EpochMillis);
     /// Sets how far behind its index is, and how long its pages are.
@@ -202,6 +202,36 @@ impl<B: Backend> DueWork for Port<'_, B> {
         let page = self.store.due(shard, now, from).await?;
         self.sim.aftermath(fault).await;
         Ok(tamper::page(self, page).await)
+    }
+}
+
+impl<B: Backend> Destinations for Port<'_, B> {
+    async fn sent_to(
+        &self,
+        destination: &DestinationMac,
+        from: EpochMillis,
+        until: EpochMillis,
+    ) -> Result<SentTo, Unreadable> {
+        let setup = &self.sim.setup;
+        let fault = self.sim.gate(Op::SentTo).await;
+        if fault == Fault::Refused {
+            return Err(Unreadable);
+        }
+        // What the policy allows for, and no more.
+        let lag = if fault == Fault::Stale { setup.policy.index_lag } else { setup.lag };
+        self.store.set_view(IndexView { lag, page: setup.page });
+        let found = self.store.sent_to(destination, from, until).await?;
+        self.sim.aftermath(fault).await;
+        Ok(found)
+    }
+}
+
+impl<B: Backend> DeliveryLog for Port<'_, B> {
+    async fn log_page(&self, from: EpochMillis, until: EpochMillis, cursor: &LogCursor) -> Result<LogPage, Unreadable> {
+        match self.sim.gate(Op::ReadLog).await {
+            Fault::Refused => Err(Unreadable),
+            _ => Ok(self.sim.log_page(from, until, cursor)),
+        }
     }
 }
 

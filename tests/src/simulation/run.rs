@@ -60,6 +60,10 @@ impl<'w, B: Backend + 'w> Run<'w, B> {
                 self.stage.sim.say(|| format!("ghost {number} is done after all"));
                 self.spawn(Errand::Ghost, |stage, _| stage.ghost(ghost), None);
             }
+            Event::Report(number) => {
+                let timeout = Some(self.stage.sim.setup.tick_timeout);
+                self.spawn(Errand::Report(number), |stage, task| stage.report(number, task), timeout);
+            }
         }
     }
 
@@ -92,6 +96,7 @@ impl<'w, B: Backend + 'w> Run<'w, B> {
         let sim = self.stage.sim;
         let Some(task) = self.tasks[number].as_mut() else { return };
         sim.current.set(number);
+        sim.wake(number);
         let mut context = Context::from_waker(Waker::noop());
         loop {
             sim.slot(|slot| slot.waiting = false);
@@ -133,6 +138,8 @@ impl<'w, B: Backend + 'w> Run<'w, B> {
         match (errand, ended) {
             (Errand::Dispatch(message, true), Some(Ended::Well)) => sim.queue.delete(message),
             (Errand::Admission(session) | Errand::Visit(session), ended) => self.hear(session, ended),
+            (Errand::Report(_), Some(Ended::Well)) => {}
+            (Errand::Report(report), _) => sim.report_again(report),
             _ => {}
         }
     }

@@ -2,7 +2,11 @@
 
 use sendonce::admit::Keys;
 use sendonce::idempotency::{FingerprintKey, IdempotencyKey};
-use sendonce::notification::{Command, Event, EventId, EventType, Kind, MessageText, NotificationId, PhoneNumber};
+use sendonce::notification::{
+    CloseBasis, Command, Decision, Event, EventId, EventType, Kind, MessageText, NotificationId, PhoneNumber,
+    PrincipalId, ResendBasis,
+};
+use sendonce::resolve::Operator;
 use sendonce::tenant::TenantId;
 use sendonce::time::{EpochMillis, Millis};
 
@@ -20,6 +24,8 @@ pub struct Cast {
     pub names: [IdempotencyKey; 2],
     /// Commands; their times are set for each run.
     pub commands: [Command; COMMANDS],
+    /// Who may decide for all tenants.
+    pub operator: Operator,
     /// The notification that each command of each tenant is.
     ids: [[NotificationId; COMMANDS]; 2],
 }
@@ -71,6 +77,10 @@ impl Cast {
         Self {
             keys: Keys::derive(&FingerprintKey::new([7; 32])),
             names: ["k-1", "k-2"].map(|name| IdempotencyKey::parse(name).expect("a valid key")),
+            operator: Operator {
+                tenant: TenantId::derive(&["operator"]),
+                principal: PrincipalId::derive(&["operator", "someone"]),
+            },
             commands,
             ids,
             tenants,
@@ -128,6 +138,13 @@ pub enum Wish {
     Cancel {
         /// Which of the commands.
         command: usize,
+    },
+    /// To end doubt by decision.
+    Decide {
+        /// Which of the commands.
+        command: usize,
+        /// How.
+        decision: Decision,
     },
     /// To see state and evidence.
     Look {
@@ -197,6 +214,20 @@ fn another(setup: &Setup, chance: &mut Chance) -> Session {
     };
     let tenant = usize::from(chance.one_in(6));
     Session { tenant, wish, at, retries: chance.below(4) as u32, gap: chance.between(200, 20_000) }
+}
+
+/// Operators of a seed: now and then somebody does not want to wait.
+#[must_use]
+pub fn operators(setup: &Setup, chance: &mut Chance) -> Vec<Session> {
+    let count = chance.pick(&[0, 0, 0, 1, 1, 2]);
+    let decide = |chance: &mut Chance| {
+        let resend = Decision::Resend(ResendBasis::RiskAccepted);
+        let close = Decision::Close(CloseBasis::NoLongerNeeded);
+        let wish = Wish::Decide { command: 0, decision: chance.pick(&[resend, resend, close]) };
+        let at = 40_000 + chance.between(0, setup.lifetime.get());
+        Session { tenant: usize::from(chance.one_in(8)), wish, at, retries: 0, gap: 1_000 }
+    };
+    (0..count).map(|_| decide(chance)).collect()
 }
 
 fn moment(setup: &Setup, chance: &mut Chance) -> i64 {

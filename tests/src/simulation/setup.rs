@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use sendonce::config::DispatchConfig;
 use sendonce::dispatch::Timing;
 use sendonce::idempotency::{DedupWindow, WindowTerms};
-use sendonce::notification::Policy;
+use sendonce::notification::{Policy, Provider, Silence};
 use sendonce::time::Millis;
 
 use super::chance::Chance;
@@ -75,8 +75,30 @@ pub struct Setup {
     pub page: usize,
     /// Within how many ticks everything settles, once it has expired and nothing strikes any more.
     pub settle_ticks: i64,
+    /// Through whom texts go, and what it reports.
+    pub reports: Reports,
     /// What was planted.
     pub flaw: Option<Flaw>,
+}
+
+/// What the provider of a run reports of the texts it took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reports {
+    /// Through whom texts go.
+    pub provider: Provider,
+    /// How much of what it has to say gets through.
+    pub care: Care,
+}
+
+/// How much of what a provider has to say gets through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Care {
+    /// Nothing.
+    Silent,
+    /// All of it, within seconds.
+    Prompt,
+    /// Some of it, within seconds or days, once or twice, and at times against what it said before.
+    Wild,
 }
 
 const fn terms() -> WindowTerms {
@@ -128,6 +150,7 @@ impl Setup {
             stale: Millis::from_secs(70),
             page: 100,
             settle_ticks: SETTLE_TICKS,
+            reports: Reports { provider: Provider::Sns, care: Care::Silent },
             flaw,
         }
     }
@@ -144,6 +167,20 @@ impl Setup {
         setup.lag = Millis::new(chance.pick(&[0, 0, 300, 2_500]));
         setup.page = chance.pick(&[1, 100]);
         setup
+    }
+
+    /// What a seed makes of what the provider reports; a chance of its own, so that the rest of a seed stays what it was.
+    #[must_use]
+    pub fn with_reports(mut self, chance: &mut Chance) -> Self {
+        self.reports = Reports {
+            provider: chance.pick(&[Provider::Sns, Provider::Sns, Provider::Eum]),
+            care: chance.pick(&[Care::Silent, Care::Prompt, Care::Wild, Care::Wild]),
+        };
+        let speaks = self.reports == Reports { provider: Provider::Eum, care: Care::Wild };
+        if speaks && chance.one_in(2) {
+            self.policy.silence = Silence::ResendOnce { after: Millis::from_secs(chance.pick(&[30, 120])) };
+        }
+        self
     }
 
     /// How long until a reconciler's next tick.

@@ -3,7 +3,7 @@
 use core::cell::{Cell, RefCell};
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{Context, Poll};
+use core::task::{Context, Poll, Waker};
 
 use sendonce::idempotency::Guard;
 use sendonce::notification::{NotificationId, Transition};
@@ -14,6 +14,7 @@ use super::agenda::{Agenda, Event};
 use super::choice::Chooser;
 use super::fault::{Fault, Op};
 use super::history::History;
+use super::reports::Reported;
 use super::setup::Setup;
 use crate::world::{CarrierModel, Flaw, QueueModel, SealModel};
 
@@ -30,6 +31,8 @@ pub enum Errand {
     Visit(usize),
     /// A request done after it was given up on.
     Ghost,
+    /// A report of the provider, by its number.
+    Report(usize),
 }
 
 /// The whereabouts of one task.
@@ -83,10 +86,12 @@ impl Slot {
     /// Takes note of what strikes, its answer coming at `answered_at`. A write is tried four times while there is time
     /// for another try, and no flow fails for a doorbell.
     fn note(&mut self, op: Op, fault: Fault, answered_at: i64) {
-        let needs = match op {
-            Op::Admit => 7_400,
-            _ => 5_000,
-        };
+        // The longest pause before it, a write at its slowest, and after an admission a doorbell.
+        let needs = 160
+            + match op {
+                Op::Admit => 7_400,
+                _ => 5_000,
+            };
         let has_time = answered_at + self.offset + needs <= self.deadline;
         let retried = has_time && fault.is_retried() && matches!(op, Op::Admit | Op::Bind | Op::Commit);
         let harmless = fault == Fault::None || (op == Op::Ring && !fault.is_deadly());
@@ -133,8 +138,12 @@ pub struct Sim {
     pub slots: RefCell<Vec<Slot>>,
     /// Requests still under way.
     pub ghosts: RefCell<Vec<Ghost>>,
+    /// What the provider reports.
+    pub reports: RefCell<Vec<Reported>>,
     /// Which task is being polled.
     pub current: Cell<usize>,
+    /// What wakes the part of each task that waits, where a flow does several things side by side.
+    wakers: RefCell<Vec<Option<Waker>>>,
     randoms: Cell<u64>,
     /// Readable lines, when asked for.
     pub trace: Option<RefCell<Vec<String>>>,
@@ -154,7 +163,9 @@ impl Sim {
             seal: SealModel,
             slots: RefCell::default(),
             ghosts: RefCell::default(),
+            reports: RefCell::default(),
             current: Cell::new(0),
+            wakers: RefCell::default(),
             randoms: Cell::new(0),
             trace: traced.then(RefCell::default),
             setup,
@@ -258,6 +269,23 @@ impl Sim {
         self.rest().await;
     }
 
+    fn waits(&self, waker: &Waker) {
+        let task = self.current.get();
+        let mut wakers = self.wakers.borrow_mut();
+        if wakers.len() <= task {
+            wakers.resize(task + 1, None);
+        }
+        wakers[task] = Some(waker.clone());
+    }
+
+    /// Wakes what waits in a task that is about to go on.
+    pub fn wake(&self, task: usize) {
+        let waker = self.wakers.borrow_mut().get_mut(task).and_then(Option::take);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
     fn rest(&self) -> Rest<'_> {
         Rest { sim: self, rested: false }
     }
@@ -274,10 +302,11 @@ pub struct Gate<'s> {
 impl Future for Gate<'_> {
     type Output = Fault;
 
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Fault> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Fault> {
         if let Some(fault) = self.decided {
             return Poll::Ready(fault);
         }
+        self.sim.waits(context.waker());
         self.decided = Some(self.sim.suspend(self.op));
         Poll::Pending
     }
@@ -293,10 +322,11 @@ struct Rest<'s> {
 impl Future for Rest<'_> {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         if self.rested {
             return Poll::Ready(());
         }
+        self.sim.waits(context.waker());
         self.rested = true;
         self.sim.slot(|slot| slot.waiting = true);
         Poll::Pending

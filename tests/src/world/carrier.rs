@@ -47,6 +47,18 @@ impl CarrierModel {
         self.calls.borrow_mut().clear();
     }
 
+    /// How many requests it has seen.
+    #[must_use]
+    pub fn calls(&self) -> usize {
+        self.calls.borrow().len()
+    }
+
+    /// Its name for the message that its request number `number` was, from 1.
+    #[must_use]
+    pub fn message_id(number: usize) -> Option<Reference> {
+        Reference::parse(&format!("msg-{number}"))
+    }
+
     /// One request, met in this manner.
     pub fn request(&self, text: &Text, manner: Manner) -> Outcome {
         if manner == Manner::NeverSees {
@@ -59,9 +71,7 @@ impl CarrierModel {
             calls.len()
         };
         match manner {
-            Manner::Accepts => {
-                Outcome::Accepted { message_id: Reference::parse(&format!("msg-{number}")), request_id: None }
-            }
+            Manner::Accepts => Outcome::Accepted { message_id: Self::message_id(number), request_id: None },
             Manner::AcceptsNameless => Outcome::Accepted { message_id: None, request_id: None },
             Manner::Throttles => refused(RefusalClass::Retryable, ProviderCode::Throttled),
             Manner::Rejects => refused(RefusalClass::Permanent, ProviderCode::OptedOut),

@@ -52,11 +52,15 @@ pub enum Flaw {
     UnknownRetriedByAge,
     /// A worker writes no intent before it calls.
     IntentNotWritten,
+    /// Whoever pairs a log row sees no other notification to the same number.
+    RivalsHidden,
+    /// Receipts of a certain age are dropped unread.
+    OldReceiptsDropped,
 }
 
 impl Flaw {
     /// All of them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::GuardConditionIgnored,
         Self::RecordConditionIgnored,
         Self::RowZeroConditionIgnored,
@@ -80,6 +84,8 @@ impl Flaw {
         Self::OutcomeOfAnotherAttempt,
         Self::UnknownRetriedByAge,
         Self::IntentNotWritten,
+        Self::RivalsHidden,
+        Self::OldReceiptsDropped,
     ];
 
     /// Reads a name.

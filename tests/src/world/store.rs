@@ -4,10 +4,10 @@
 use core::cell::{Cell, RefCell};
 
 use sendonce::idempotency::{Guard, GuardId};
-use sendonce::notification::{Held, NotificationId, Record, Row, Transition};
+use sendonce::notification::{DestinationMac, Held, NotificationId, Record, Row, Transition};
 use sendonce::ports::{
-    Admission, Admissions, DueCursor, DuePage, DueWork, EvidenceLog, HeldAdmission, Records, Transitions, Unreadable,
-    WriteFault, Written,
+    Admission, Admissions, Destinations, DueCursor, DuePage, DueWork, EvidenceLog, HeldAdmission, Records, SentTo,
+    Transitions, Unreadable, WriteFault, Written,
 };
 use sendonce::time::{EpochMillis, Millis};
 
@@ -193,6 +193,21 @@ impl Transitions for &Store {
 impl DueWork for &Store {
     async fn due(&self, shard: u8, now: EpochMillis, from: Option<&DueCursor>) -> Result<DuePage, Unreadable> {
         Ok(self.tables().due(shard, now, from, self.now.get(), self.view.get()))
+    }
+}
+
+impl Destinations for &Store {
+    async fn sent_to(
+        &self,
+        destination: &DestinationMac,
+        from: EpochMillis,
+        until: EpochMillis,
+    ) -> Result<SentTo, Unreadable> {
+        let mut found = self.tables().sent_to(destination, (from, until), self.now.get(), self.view.get().lag);
+        if self.flaws.has(Flaw::RivalsHidden) {
+            found.ids.clear();
+        }
+        Ok(found)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Items, the index over open work, and how the table forgets.
 
 use sendonce::idempotency::{Guard, GuardId};
-use sendonce::notification::{NotificationId, Record, Row};
-use sendonce::ports::{DueCursor, DuePage};
+use sendonce::notification::{DestinationMac, NotificationId, Record, Row};
+use sendonce::ports::{DueCursor, DuePage, SentTo};
 use sendonce::time::{EpochMillis, EpochSeconds, Millis};
 
 /// When items go whose `ttl` has come: the service promises no more than "within days", and says nothing of state.
@@ -36,6 +36,15 @@ struct Entry {
     until: i64,
 }
 
+/// One entry of the index over numbers; it never moves.
+#[derive(Clone, Debug)]
+struct Born {
+    id: NotificationId,
+    destination: DestinationMac,
+    accepted_at: EpochMillis,
+    since: i64,
+}
+
 /// The stored items. Few at a time, so a scan beats a map.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
@@ -43,6 +52,7 @@ pub(super) struct Tables {
     pub(super) records: Vec<Record>,
     pub(super) rows: Vec<Row>,
     index: Vec<Entry>,
+    born: Vec<Born>,
     forgetting: Forgetting,
     next_ttl: Option<i64>,
 }
@@ -53,6 +63,7 @@ impl Tables {
         self.records.clear();
         self.rows.clear();
         self.index.clear();
+        self.born.clear();
         self.forgetting = forgetting;
         self.next_ttl = None;
     }
@@ -82,8 +93,29 @@ impl Tables {
         self.reindex(record, now.get());
         match self.records.iter_mut().find(|stored| stored.id == record.id) {
             Some(stored) => stored.clone_from(record),
-            None => self.records.push(record.clone()),
+            None => {
+                self.records.push(record.clone());
+                let (id, destination) = (record.id.clone(), record.destination.clone());
+                self.born.push(Born { id, destination, accepted_at: record.accepted_at, since: now.get() });
+            }
         }
+    }
+
+    /// The notifications to one number, as the index stood `lag` ago.
+    pub(super) fn sent_to(
+        &self,
+        destination: &DestinationMac,
+        (from, until): (EpochMillis, EpochMillis),
+        at: EpochMillis,
+        lag: Millis,
+    ) -> SentTo {
+        let at = at.minus(lag).get();
+        let seen = |born: &&Born| {
+            born.destination == *destination && (from..=until).contains(&born.accepted_at) && born.since <= at
+        };
+        let mut found: Vec<&Born> = self.born.iter().filter(seen).collect();
+        found.sort_by(|a, b| (a.accepted_at, &a.id).cmp(&(b.accepted_at, &b.id)));
+        SentTo { ids: found.into_iter().map(|born| born.id.clone()).collect(), is_whole: true }
     }
 
     pub(super) fn put_row(&mut self, row: &Row) {
@@ -163,6 +195,7 @@ impl Tables {
         self.records.retain(|record| record.ttl.is_none_or(|ttl| ttl.get() > by));
         let kept = &self.records;
         self.index.retain(|entry| kept.iter().any(|record| record.id == entry.id));
+        self.born.retain(|born| kept.iter().any(|record| record.id == born.id));
         let ttls = self.guards.iter().map(Guard::ttl).chain(self.rows.iter().map(Row::ttl));
         self.next_ttl = ttls.chain(self.records.iter().filter_map(|record| record.ttl)).map(EpochSeconds::get).min();
     }

@@ -127,6 +127,8 @@ pub fn policy() -> Policy {
         clock_skew: Millis::from_secs(5),
         backoff_base: Millis::from_secs(2),
         backoff_max: Millis::from_secs(60),
+        index_lag: Millis::from_secs(60),
+        silence: sendonce::notification::Silence::Stop,
     }
 }
 

@@ -6,8 +6,8 @@ use serde_bytes::ByteBuf;
 use super::{Item, from_item, to_item};
 use crate::idempotency::Fingerprint;
 use crate::notification::{
-    Attempt, AttemptId, DestinationMac, Event, EventId, EventType, Kind, Mask, NotificationId, Progress, Provider,
-    Record, Reference, Sealed, SenderId, State, StopReason,
+    Attempt, AttemptId, DestinationMac, Event, EventId, EventType, Kind, Mask, Noted, NotificationId, Progress,
+    Provider, Record, Reference, Sealed, SenderId, State, StopReason,
 };
 use crate::tenant::TenantId;
 use crate::time::{EpochMillis, EpochSeconds};
@@ -50,6 +50,16 @@ struct RecordItem {
     rg: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     ra: Option<EpochMillis>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tk: Option<AttemptId>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    ck: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ca: Option<EpochMillis>,
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    ros: bool,
+    #[serde(default, skip_serializing_if = "Noted::is_empty")]
+    rn: Noted,
     #[serde(skip_serializing_if = "Option::is_none")]
     due_shard: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,6 +136,11 @@ impl RecordItem {
             nb: progress.not_before,
             rg: progress.rings,
             ra: progress.ring_at,
+            tk: progress.taken.clone(),
+            ck: progress.checks,
+            ca: progress.check_at,
+            ros: progress.resent_on_silence,
+            rn: progress.noted,
             due_shard: record.due_at.map(|_| record.id.due_shard()),
             due_at: record.due_at,
             seal: record.sealed.as_ref().map(|sealed| ByteBuf::from(sealed.as_bytes())),
@@ -145,6 +160,11 @@ impl RecordItem {
             not_before: self.nb,
             rings: self.rg,
             ring_at: self.ra,
+            taken: self.tk,
+            checks: self.ck,
+            check_at: self.ca,
+            resent_on_silence: self.ros,
+            noted: self.rn,
         };
         place_is_right.then_some(Record {
             id,
@@ -166,6 +186,11 @@ impl RecordItem {
             ttl: self.ttl,
         })
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// All four parts of an attempt, or none of them.

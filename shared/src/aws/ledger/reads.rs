@@ -10,12 +10,16 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::Ledger;
 use crate::aws::codec::{Item, decode_record, decode_row, id_in_key, record_key};
 use crate::aws::failure::{Failure, log};
-use crate::notification::{NotificationId, Record, Row};
-use crate::ports::{DueCursor, DuePage, DueWork, EvidenceLog, Records, Unreadable};
+use crate::notification::{DestinationMac, NotificationId, Record, Row};
+use crate::ports::{Destinations, DueCursor, DuePage, DueWork, EvidenceLog, Records, SentTo, Unreadable};
 use crate::time::EpochMillis;
 
 /// How much open work one request brings: enough to keep a tick busy, little enough to hold.
 const DUE_PAGE: i32 = 100;
+/// How many notifications to one number are told apart. More within one message's life is nobody waiting for a text.
+const SENT_TO_MOST: usize = 50;
+/// One more than are told, so that more of them are seen to be there.
+const SENT_TO_PAGE: i32 = 51;
 
 impl Records for Ledger {
     async fn record(&self, id: &NotificationId) -> Result<Option<Record>, Unreadable> {
@@ -40,6 +44,33 @@ impl DueWork for Ledger {
         let page = request.send().await.map_err(|error| unreadable("dynamodb:Query", &error))?;
         let next = page.last_evaluated_key().map(|key| cursor(key).ok_or(Unreadable)).transpose()?;
         Ok(DuePage { ids: page.items().iter().filter_map(id_of).collect(), next })
+    }
+}
+
+impl Destinations for Ledger {
+    async fn sent_to(
+        &self,
+        destination: &DestinationMac,
+        from: EpochMillis,
+        until: EpochMillis,
+    ) -> Result<SentTo, Unreadable> {
+        let request = self
+            .client
+            .query()
+            .table_name(&self.notifications)
+            .index_name("by_destination")
+            // "to" is a word of DynamoDB's own.
+            .key_condition_expression("#to = :to AND acc BETWEEN :from AND :until")
+            .expression_attribute_names("#to", "to")
+            .expression_attribute_values(":to", AttributeValue::S(destination.as_str().to_owned()))
+            .expression_attribute_values(":from", number(from.get()))
+            .expression_attribute_values(":until", number(until.get()))
+            .limit(SENT_TO_PAGE);
+        let page = request.send().await.map_err(|error| unreadable("dynamodb:Query", &error))?;
+        let mut ids: Vec<_> = page.items().iter().filter_map(id_of).collect();
+        let is_whole = page.last_evaluated_key().is_none() && ids.len() == page.items().len();
+        ids.truncate(SENT_TO_MOST);
+        Ok(SentTo { ids, is_whole })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Dispatchers: one doorbell at a time, at most one call for each.
 
-use sendonce::notification::{Next, State};
+use sendonce::notification::{Next, State, StopReason};
 
 use super::{Manner, Step};
 use crate::model::decisions::{Write, has_time, last_useful, merge, next, step as stepped};
@@ -125,6 +125,8 @@ impl Acting {
         match next(record, self.now) {
             Next::Start => self.attempt(world, record),
             Next::Stop(_) if self.flaw == Some(Flaw::ExpiryForgotten) => self.acknowledge(world),
+            // Left to the reconciler.
+            Next::Stop(StopReason::ExpiredUnresolved) => self.acknowledge(world),
             Next::Stop(reason) => self.set_down(world, record, SlimFact::Stopped(reason), Purpose::Step),
             Next::LeaseEnded if self.flaw == Some(Flaw::LeaseEndResends) => {
                 self.set_down(world, record, presumed_refused, Purpose::Outcome(Heard::Refused));
@@ -136,7 +138,9 @@ impl Acting {
             Next::Unknown if self.flaw == Some(Flaw::UnknownRetried) => {
                 self.set_down(world, record, presumed_refused, Purpose::Outcome(Heard::Refused));
             }
-            Next::Wait(_) | Next::Running | Next::Unknown | Next::Settled => self.acknowledge(world),
+            Next::Wait(_) | Next::Running | Next::Unknown | Next::Seek | Next::ResendOnSilence | Next::Settled => {
+                self.acknowledge(world)
+            }
         }
     }
 

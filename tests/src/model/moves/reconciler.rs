@@ -79,6 +79,6 @@ fn due(record: &Slim, now: Instant, flaw: Option<Flaw>) -> Option<SlimFact> {
         Next::LeaseEnded => Some(SlimFact::Unknown { attempt, lease_ended: true }),
         Next::Stop(_) if flaw == Some(Flaw::ExpiryForgotten) => None,
         Next::Stop(reason) => Some(SlimFact::Stopped(reason)),
-        Next::Wait(_) | Next::Running | Next::Unknown | Next::Settled => None,
+        Next::Wait(_) | Next::Running | Next::Unknown | Next::Seek | Next::ResendOnSilence | Next::Settled => None,
     }
 }

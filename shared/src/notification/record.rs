@@ -92,6 +92,19 @@ impl StopReason {
 pub enum Provider {
     /// Amazon SNS, `Publish` to a phone number.
     Sns,
+    /// AWS End User Messaging SMS, `SendTextMessage`.
+    Eum,
+}
+
+impl Provider {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sns => "sns",
+            Self::Eum => "eum",
+        }
+    }
 }
 
 /// One call to the provider.

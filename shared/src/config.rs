@@ -4,7 +4,7 @@ mod reader;
 
 use crate::dispatch::Timing;
 use crate::idempotency::{DedupWindow, WindowTerms};
-use crate::notification::{Policy, Silence};
+use crate::notification::{Policy, Provider, Silence};
 use crate::time::Millis;
 
 use reader::Reader;
@@ -52,6 +52,36 @@ pub struct AdmissionConfig {
     pub policy: Policy,
 }
 
+/// Through whom texts go, and what that one is told with each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Carriage {
+    /// Amazon SNS.
+    Sns {
+        /// The number that texts are sent from.
+        origination_number: Option<String>,
+    },
+    /// AWS End User Messaging SMS.
+    Eum {
+        /// Where the service says what became of a text.
+        configuration_set: Option<String>,
+        /// What texts are sent from that bring no sender id of their own.
+        origination_identity: Option<String>,
+        /// Which countries and numbers may be texted.
+        protect_configuration_id: Option<String>,
+    },
+}
+
+impl Carriage {
+    /// The provider's name, as evidence has it.
+    #[must_use]
+    pub const fn provider(&self) -> Provider {
+        match self {
+            Self::Sns { .. } => Provider::Sns,
+            Self::Eum { .. } => Provider::Eum,
+        }
+    }
+}
+
 /// What dispatch needs.
 #[derive(Clone, Debug)]
 pub struct DispatchConfig {
@@ -65,10 +95,10 @@ pub struct DispatchConfig {
     pub connect_timeout: Millis,
     /// How long the steps of an attempt take.
     pub timing: Timing,
+    /// Through whom texts go.
+    pub carriage: Carriage,
     /// The most that one text may cost, in US dollars.
     pub max_price_usd: Option<String>,
-    /// The number that texts are sent from.
-    pub origination_number: Option<String>,
 }
 
 /// What reconciliation needs.
@@ -135,13 +165,12 @@ impl DispatchConfig {
                 call: from.milliseconds("PROVIDER_OPERATION_TIMEOUT_MS", 10_000, 100..=300_000),
                 write_back: WRITE_BACK,
             },
+            carriage: carriage(&mut from),
             max_price_usd: from.optional("SMS_MAX_PRICE_USD", "a decimal number", is_decimal),
-            origination_number: from.optional(
-                "SMS_ORIGINATION_NUMBER",
-                "digits, at most 20, after an optional +",
-                is_origination,
-            ),
         };
+        if config.carriage.provider() == Provider::Eum && !config.max_price_usd.as_deref().is_none_or(is_eum_price) {
+            from.fault("SMS_MAX_PRICE_USD", "must be below 100, with 1 to 5 digits after a point, for PROVIDER eum");
+        }
         // What ends first must be known to have been connecting: the attempt's own limit lies 5 % below the call's.
         let connecting = config.connect_timeout.times(100);
         if connecting >= config.timing.call.times(95) {
@@ -190,6 +219,31 @@ fn caller(from: &mut Reader<'_>) -> CallerRule {
         Some(_) => {
             from.fault("AUTHORIZATION", "must be iam or jwt");
             CallerRule::Iam
+        }
+    }
+}
+
+/// Reads the settings of both providers, so that a fault shows before its provider is chosen.
+fn carriage(from: &mut Reader<'_>) -> Carriage {
+    let sns = Carriage::Sns {
+        origination_number: from.optional(
+            "SMS_ORIGINATION_NUMBER",
+            "digits, at most 20, after an optional +",
+            is_origination,
+        ),
+    };
+    let rule = "letters, digits and _ : / + -, at most 256";
+    let eum = Carriage::Eum {
+        configuration_set: from.optional("EUM_CONFIGURATION_SET", rule, is_eum_name),
+        origination_identity: from.optional("EUM_ORIGINATION_IDENTITY", rule, is_eum_name),
+        protect_configuration_id: from.optional("EUM_PROTECT_CONFIGURATION_ID", rule, is_eum_name),
+    };
+    match from.text("PROVIDER").as_deref() {
+        None | Some("sns") => sns,
+        Some("eum") => eum,
+        Some(_) => {
+            from.fault("PROVIDER", "must be sns or eum");
+            sns
         }
     }
 }
@@ -258,6 +312,15 @@ fn is_origination(text: &str) -> bool {
     (1..=20).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
+fn is_eum_name(text: &str) -> bool {
+    (1..=256).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_:/+-".contains(&b))
+}
+
+/// End User Messaging takes prices of one form only, and refuses every text that comes with another.
+fn is_eum_price(text: &str) -> bool {
+    text.split_once('.').is_some_and(|(whole, part)| whole.len() <= 2 && (1..=5).contains(&part.len()))
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
@@ -320,6 +383,58 @@ mod tests {
         assert!(admission(&[("DEDUP_WINDOW_SECONDS", "5110")]).is_ok());
     }
 
+    fn dispatch(changes: &[(&str, &str)]) -> Result<DispatchConfig, ConfigFaults> {
+        let mut variables = HashMap::from([("NOTIFICATIONS_TABLE", "n"), ("EVIDENCE_TABLE", "e")]);
+        variables.insert("DOORBELL_QUEUE_URL", "q");
+        variables.extend(changes.iter().copied());
+        DispatchConfig::read(|name| variables.get(name).map(ToString::to_string))
+    }
+
+    #[test]
+    fn texts_go_through_sns_unless_eum_is_chosen() {
+        let settings = [
+            ("SMS_ORIGINATION_NUMBER", "+15550199999"),
+            ("EUM_CONFIGURATION_SET", "receipts"),
+            ("EUM_ORIGINATION_IDENTITY", "pool-0123abcd"),
+        ];
+        let carriage = |provider| dispatch(&[&settings[..], &[("PROVIDER", provider)]].concat()).unwrap().carriage;
+        for provider in ["", "sns"] {
+            let origination_number = Some(String::from("+15550199999"));
+            assert_eq!(carriage(provider), Carriage::Sns { origination_number });
+        }
+        let expected = Carriage::Eum {
+            configuration_set: Some(String::from("receipts")),
+            origination_identity: Some(String::from("pool-0123abcd")),
+            protect_configuration_id: None,
+        };
+        assert_eq!((carriage("eum").provider(), carriage("eum")), (Provider::Eum, expected));
+    }
+
+    #[test]
+    fn faults_of_both_providers_are_reported_together() {
+        let faults = dispatch(&[
+            ("PROVIDER", "twilio"),
+            ("SMS_ORIGINATION_NUMBER", "ACME"),
+            ("SMS_MAX_PRICE_USD", "cheap"),
+            ("EUM_CONFIGURATION_SET", "a b"),
+            ("EUM_ORIGINATION_IDENTITY", "é"),
+            ("EUM_PROTECT_CONFIGURATION_ID", "a.b"),
+        ])
+        .unwrap_err();
+        assert_eq!(faults.iter().count(), 6, "{faults}");
+    }
+
+    #[test]
+    fn a_price_that_eum_would_refuse_each_text_for_does_not_start() {
+        for (price, eum_starts) in
+            [("0.5", true), ("99.99999", true), ("1", false), ("100.0", false), ("0.123456", false)]
+        {
+            assert!(dispatch(&[("SMS_MAX_PRICE_USD", price)]).is_ok(), "{price} for sns");
+            let eum = dispatch(&[("SMS_MAX_PRICE_USD", price), ("PROVIDER", "eum")]);
+            assert_eq!(eum.is_ok(), eum_starts, "{price} for eum");
+        }
+    }
+
     #[test]
     fn silence_may_be_taken_for_a_no_only_where_each_attempt_is_named_in_its_receipts() {
         let once = Silence::ResendOnce { after: Millis::from_secs(120) };
@@ -340,7 +455,7 @@ mod tests {
             DispatchConfig::read(move |name| match name {
                 "PROVIDER_CONNECT_TIMEOUT_MS" => Some(String::from(connect)),
                 "PROVIDER_OPERATION_TIMEOUT_MS" => Some(String::from("1000")),
-                "SMS_MAX_PRICE_USD" | "SILENCE_POLICY" => Some(String::new()),
+                "SMS_MAX_PRICE_USD" | "SILENCE_POLICY" | "PROVIDER" => Some(String::new()),
                 _ => Some(String::from("1")),
             })
         };

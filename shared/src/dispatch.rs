@@ -159,6 +159,7 @@ where
             sender_id: record.sender_id.clone(),
             kind: record.kind,
             not_after: invocation.deadline.minus(self.time_needed()).min(last_useful_instant(record, &self.policy)),
+            expires_at: record.expires_at,
             time_allowed: self.timing.call,
         };
         let outcome = self.carrier.send(&text).await;

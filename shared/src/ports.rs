@@ -220,6 +220,8 @@ pub struct Text {
     pub kind: Kind,
     /// The latest instant at which the call may begin.
     pub not_after: EpochMillis,
+    /// When saying it no longer makes sense: a provider that can is told to drop it then.
+    pub expires_at: EpochMillis,
     /// How long the call may take, all in all.
     pub time_allowed: Millis,
 }

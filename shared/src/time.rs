@@ -41,6 +41,12 @@ impl Millis {
         self.0.saturating_add(999).div_euclid(1_000)
     }
 
+    /// Whole seconds, rounded down: what a time-to-live needs so as not to be late.
+    #[must_use]
+    pub const fn secs_floor(self) -> i64 {
+        self.0.div_euclid(1_000)
+    }
+
     /// The sum, saturating.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
@@ -214,5 +220,12 @@ mod tests {
         assert_eq!(EpochMillis::new(1_000).secs_ceil().get(), 1);
         assert_eq!(EpochMillis::new(1_001).secs_ceil().get(), 2);
         assert_eq!(Millis::new(-1).secs_ceil(), 0);
+    }
+
+    #[test]
+    fn seconds_round_down_so_that_nothing_outlives_its_end() {
+        assert_eq!(Millis::new(1_999).secs_floor(), 1);
+        assert_eq!(Millis::new(2_000).secs_floor(), 2);
+        assert_eq!(Millis::new(-1).secs_floor(), -1);
     }
 }

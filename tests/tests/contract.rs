@@ -1,6 +1,7 @@
 //! The ports' contract: the same cases on the simulated world and on the real adapters, and whole runs of the
 //! simulation on both at once.
 
+use sendonce::notification::Provider;
 use tests::contract::suite::{Outcome, differences, play_all, table};
 use tests::contract::twin::Twin;
 use tests::contract::{SeamHouse, WorldHouse};
@@ -13,7 +14,8 @@ const SEEDS: u64 = 500;
 
 #[test]
 fn the_world_and_the_real_adapters_keep_one_contract() {
-    let columns = [play_all(&WorldHouse::default()), play_all(&SeamHouse)];
+    let [sns, eum] = [Provider::Sns, Provider::Eum].map(|provider| play_all(&SeamHouse { provider }));
+    let columns = [play_all(&WorldHouse::default()), sns, eum];
     println!("{}", table(&columns));
     assert_eq!(differences(&columns), Vec::<String>::new());
     let held = |outcomes: &[(&str, Outcome)]| outcomes.iter().filter(|(_, o)| matches!(o, Outcome::Held(_))).count();

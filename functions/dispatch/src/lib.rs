@@ -7,19 +7,20 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use lambda_runtime::LambdaEvent;
 use sendonce::aws::{
-    Aws, CarrierTimeouts, KmsOpener, Ledger, SnsCarrier, SnsSettings, SqsDoorbell, invocation, parse_doorbell, warm,
+    AnyCarrier, Aws, CarrierTimeouts, EumCarrier, EumSettings, KmsOpener, Ledger, SnsCarrier, SnsSettings, SqsDoorbell,
+    invocation, parse_doorbell, warm,
 };
-use sendonce::config::DispatchConfig;
+use sendonce::config::{Carriage, DispatchConfig};
 use sendonce::dispatch::Dispatch;
 use sendonce::invocation::Invocation;
-use sendonce::notification::{Function, Provider};
+use sendonce::notification::Function;
 use sendonce::ports::Clock;
 use serde_json::value::RawValue;
 
 /// Everything one environment keeps between events.
 #[derive(Debug)]
 pub struct Handler<C> {
-    dispatch: Dispatch<Ledger, KmsOpener, SnsCarrier<C>, SqsDoorbell, C>,
+    dispatch: Dispatch<Ledger, KmsOpener, AnyCarrier<C>, SqsDoorbell, C>,
 }
 
 impl<C: Clock + Clone> Handler<C> {
@@ -28,13 +29,11 @@ impl<C: Clock + Clone> Handler<C> {
         let ledger = Ledger::new(aws.dynamodb(), config.tables.notifications, config.tables.evidence);
         warm::reader(&ledger).await;
         let limits = CarrierTimeouts { connect: config.connect_timeout, operation: config.timing.call };
-        let settings =
-            SnsSettings { max_price_usd: config.max_price_usd, origination_number: config.origination_number };
         let dispatch = Dispatch {
             ledger,
             opener: KmsOpener::new(aws.kms()),
-            carrier: SnsCarrier::new(aws.sns(limits), clock.clone(), settings),
-            provider: Provider::Sns,
+            provider: config.carriage.provider(),
+            carrier: carrier(aws, limits, clock.clone(), config.carriage, config.max_price_usd),
             doorbell: SqsDoorbell::new(aws.sqs(), config.doorbell_queue_url),
             clock,
             policy: config.policy,
@@ -82,6 +81,27 @@ impl<C: Clock + Clone> Handler<C> {
                 tracing::warn!(notification.id = %id, %fault, "doorbell not answered; it will ring again");
                 false
             }
+        }
+    }
+}
+
+/// The carrier of the chosen provider. Only its client is made.
+fn carrier<C: Clock>(
+    aws: &Aws,
+    limits: CarrierTimeouts,
+    clock: C,
+    carriage: Carriage,
+    max_price_usd: Option<String>,
+) -> AnyCarrier<C> {
+    match carriage {
+        Carriage::Sns { origination_number } => {
+            let settings = SnsSettings { max_price_usd, origination_number };
+            AnyCarrier::Sns(SnsCarrier::new(aws.sns(limits), clock, settings))
+        }
+        Carriage::Eum { configuration_set, origination_identity, protect_configuration_id } => {
+            let settings =
+                EumSettings { configuration_set, origination_identity, protect_configuration_id, max_price_usd };
+            AnyCarrier::Eum(EumCarrier::new(aws.eum(limits), clock, settings))
         }
     }
 }

@@ -1,94 +1,80 @@
-//! SNS: one `Publish` to a phone number for one attempt.
+//! What all carriers share: the last look at the clock, what an answer's kind proves, and the line in the log.
 
-use aws_sdk_sns::Client;
-use aws_sdk_sns::error::BuildError;
-use aws_sdk_sns::operation::RequestId;
-use aws_sdk_sns::operation::publish::builders::PublishFluentBuilder;
-use aws_sdk_sns::types::MessageAttributeValue;
-
-use super::clients::carrier_timeouts;
+use super::eum_carrier::EumCarrier;
 use super::failure::{Failure, FailureKind, log};
-use super::sns_outcome::sns_outcome;
-use crate::notification::{Kind, Outcome, ProviderCode, Reference, Refusal, RefusalClass};
+use super::sns_carrier::SnsCarrier;
+use crate::notification::{Outcome, ProviderCode, Reference, Refusal, RefusalClass, UnknownBasis};
 use crate::ports::{Carrier, Clock, Text};
+use crate::time::EpochMillis;
 
-/// What the deployment says about texts.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct SnsSettings {
-    /// The most that one text may cost, in US dollars, as a decimal.
-    pub max_price_usd: Option<String>,
-    /// The number that texts are sent from.
-    pub origination_number: Option<String>,
-}
-
-/// Sends texts through SNS.
+/// The carrier that a deployment chose. Every client under one of these never retries and never reuses a connection.
 #[derive(Clone, Debug)]
-pub struct SnsCarrier<C> {
-    client: Client,
-    clock: C,
-    settings: SnsSettings,
+pub enum AnyCarrier<C> {
+    /// Through Amazon SNS.
+    Sns(SnsCarrier<C>),
+    /// Through AWS End User Messaging SMS.
+    Eum(EumCarrier<C>),
 }
 
-impl<C: Clock> SnsCarrier<C> {
-    /// A carrier over a client that never retries: [`super::Aws::sns`] makes such clients, and nothing else does.
-    pub const fn new(client: Client, clock: C, settings: SnsSettings) -> Self {
-        Self { client, clock, settings }
-    }
-
-    fn request(&self, text: &Text) -> Result<PublishFluentBuilder, BuildError> {
-        let sms_type = match text.kind {
-            Kind::Transactional => "Transactional",
-            Kind::Promotional => "Promotional",
-        };
-        let attributes = [
-            ("AWS.SNS.SMS.SMSType", "String", Some(sms_type)),
-            ("AWS.SNS.SMS.SenderID", "String", text.sender_id.as_ref().map(|sender| sender.as_str())),
-            ("AWS.SNS.SMS.MaxPrice", "Number", self.settings.max_price_usd.as_deref()),
-            ("AWS.MM.SMS.OriginationNumber", "String", self.settings.origination_number.as_deref()),
-        ];
-        let mut request =
-            self.client.publish().phone_number(text.payload.to.expose()).message(text.payload.message.expose());
-        for (name, data_type, value) in attributes {
-            if let Some(value) = value {
-                let attribute = MessageAttributeValue::builder().data_type(data_type).string_value(value).build()?;
-                request = request.message_attributes(name, attribute);
-            }
-        }
-        Ok(request)
-    }
-}
-
-impl<C: Clock> Carrier for SnsCarrier<C> {
+impl<C: Clock> Carrier for AnyCarrier<C> {
     async fn send(&self, text: &Text) -> Outcome {
-        let Ok(request) = self.request(text) else {
-            let failure = Failure { kind: FailureKind::NotBuilt, code: "" };
-            return logged(text, &failure);
-        };
-        let limits = carrier_timeouts(text.time_allowed).build();
-        let request = request.customize().config_override(aws_sdk_sns::config::Builder::new().timeout_config(limits));
-        // The last thing before the call: a worker that was frozen since it recorded the attempt stops here.
-        if self.clock.now() > text.not_after {
-            return Outcome::Refused(Refusal { class: RefusalClass::Retryable, code: ProviderCode::TooLate });
-        }
-        // Awaited to its own end, never raced against a timer: a future that is dropped classifies nothing.
-        match request.send().await {
-            Ok(answer) => Outcome::Accepted {
-                message_id: answer.message_id().and_then(Reference::parse),
-                request_id: answer.request_id().and_then(Reference::parse),
-            },
-            Err(error) => logged(text, &Failure::of(&error)),
+        match self {
+            Self::Sns(carrier) => carrier.send(text).await,
+            Self::Eum(carrier) => carrier.send(text).await,
         }
     }
 }
 
-fn logged(text: &Text, failure: &Failure<'_>) -> Outcome {
-    let outcome = sns_outcome(failure);
+/// The last thing before the call: the instant it begins at. A worker that was frozen since it recorded the attempt
+/// stops here.
+pub(super) fn begin(clock: &impl Clock, text: &Text) -> Result<EpochMillis, Outcome> {
+    let now = clock.now();
+    if now > text.not_after { Err(refused(RefusalClass::Retryable, ProviderCode::TooLate)) } else { Ok(now) }
+}
+
+/// An answer that says the text was taken; what it holds that is no name is no name.
+pub(super) fn accepted(message_id: Option<&str>, request_id: Option<&str>) -> Outcome {
+    Outcome::Accepted {
+        message_id: message_id.and_then(Reference::parse),
+        request_id: request_id.and_then(Reference::parse),
+    }
+}
+
+/// What a failed call proves, where `listed` says what the provider's own codes do with a 4xx status. What it does not
+/// list is unknown.
+pub(super) fn outcome_of(failure: &Failure<'_>, listed: impl FnOnce(&str) -> Option<Outcome>) -> Outcome {
+    match failure.kind {
+        FailureKind::NotBuilt => refused(RefusalClass::PermanentAlarm, ProviderCode::NotBuilt),
+        FailureKind::NeverConnected => refused(RefusalClass::Retryable, ProviderCode::NotConnected),
+        FailureKind::TimedOut => Outcome::Unknown(UnknownBasis::Timeout),
+        FailureKind::ConnectionLost => Outcome::Unknown(UnknownBasis::ConnectionLost),
+        FailureKind::Unreadable(200..=299) | FailureKind::Answered(200..=299) => {
+            Outcome::Unknown(UnknownBasis::UnreadableSuccess)
+        }
+        // A request time-out: the far side gave up on the request, not we on the answer.
+        FailureKind::Answered(408) => Outcome::Unknown(UnknownBasis::Timeout),
+        FailureKind::Answered(400..=499) => {
+            listed(failure.code).unwrap_or(Outcome::Unknown(UnknownBasis::UnlistedError))
+        }
+        FailureKind::Unreadable(500..=599) | FailureKind::Answered(500..=599) => {
+            Outcome::Unknown(UnknownBasis::ServerError)
+        }
+        FailureKind::Unreadable(_) | FailureKind::Answered(_) => Outcome::Unknown(UnknownBasis::UnlistedError),
+    }
+}
+
+pub(super) const fn refused(class: RefusalClass, code: ProviderCode) -> Outcome {
+    Outcome::Refused(Refusal { class, code })
+}
+
+/// Logs a failed call with the class that it was put in.
+pub(super) fn logged(operation: &'static str, text: &Text, failure: &Failure<'_>, outcome: Outcome) -> Outcome {
     let class = match &outcome {
         Outcome::Accepted { .. } => "accepted",
         Outcome::Refused(_) => "refused",
         Outcome::Unknown(_) => "unknown",
     };
     let _span = tracing::warn_span!("carrier", "attempt.id" = %text.attempt.id).entered();
-    log("sns:Publish", failure, class);
+    log(operation, failure, class);
     outcome
 }

@@ -160,12 +160,24 @@ impl Aws {
     /// is known to have been connecting.
     #[must_use]
     pub fn sns(&self, limits: CarrierTimeouts) -> aws_sdk_sns::Client {
-        let config = aws_sdk_sns::config::Builder::from(&self.config)
+        aws_sdk_sns::Client::new(&self.once(limits))
+    }
+
+    /// AWS End User Messaging SMS, for the same purpose and under the same rules: `SendTextMessage` takes no idempotency
+    /// token either.
+    #[must_use]
+    pub fn eum(&self, limits: CarrierTimeouts) -> aws_sdk_pinpointsmsvoicev2::Client {
+        aws_sdk_pinpointsmsvoicev2::Client::new(&self.once(limits))
+    }
+
+    /// What makes a request be made at most once, whichever the provider.
+    fn once(&self, limits: CarrierTimeouts) -> SdkConfig {
+        self.config
+            .to_builder()
             .http_client(self.unpooled.clone())
             .retry_config(RetryConfig::disabled())
             .timeout_config(carrier_timeouts(limits.operation).connect_timeout(limits.connect.to_std()).build())
-            .build();
-        aws_sdk_sns::Client::from_conf(config)
+            .build()
     }
 }
 

@@ -4,7 +4,8 @@
 //! * [`Ledger`] keeps records, guards and evidence in DynamoDB.
 //! * [`idempotency`] keeps guards and executions of any handler in DynamoDB.
 //! * [`SqsDoorbell`] rings, [`parse_doorbell`] reads what rang.
-//! * [`SnsCarrier`] sends texts; [`sns_outcome`] says what an answer proves.
+//! * [`AnyCarrier`] sends texts: through SNS by [`SnsCarrier`], or through End User Messaging by [`EumCarrier`];
+//!   [`sns_outcome`] and [`eum_outcome`] say what an answer proves.
 //! * [`KmsSealer`], [`KmsOpener`] and [`mac_root`] hold the keys.
 //! * [`SystemClock`] is time and chance; [`telemetry`] and [`warm`] are what a function does before its first event.
 //!
@@ -16,24 +17,30 @@ mod clients;
 mod clock;
 mod codec;
 mod doorbell;
+mod eum_carrier;
+mod eum_outcome;
 mod failure;
 mod gateway;
 pub mod idempotency;
 mod invocation;
 mod ledger;
 mod seal;
+mod sns_carrier;
 mod sns_outcome;
 pub mod telemetry;
 mod tries;
 pub mod warm;
 
-pub use carrier::{SnsCarrier, SnsSettings};
+pub use carrier::AnyCarrier;
 pub use clients::{Aws, CarrierTimeouts, Parts, SetupFault};
 pub use clock::SystemClock;
 pub use doorbell::{SqsDoorbell, parse_doorbell};
+pub use eum_carrier::{EumCarrier, EumSettings};
+pub use eum_outcome::eum_outcome;
 pub use failure::{Failure, FailureKind};
 pub use gateway::{GatewayRequest, read_event, reply};
 pub use invocation::invocation;
 pub use ledger::Ledger;
 pub use seal::{KmsOpener, KmsSealer, mac_root};
+pub use sns_carrier::{SnsCarrier, SnsSettings};
 pub use sns_outcome::sns_outcome;

@@ -1,7 +1,8 @@
 //! What the answer to one `Publish` proves. The table is in one place, and closed: what it does not list is unknown.
 
-use super::failure::{Failure, FailureKind};
-use crate::notification::{Outcome, ProviderCode, Refusal, RefusalClass, UnknownBasis};
+use super::carrier::{outcome_of, refused};
+use super::failure::Failure;
+use crate::notification::{Outcome, ProviderCode, RefusalClass};
 
 use ProviderCode as Code;
 use RefusalClass::{Permanent, PermanentAlarm, Retryable, RetryableAlarm};
@@ -38,30 +39,7 @@ const REFUSALS: [(&str, RefusalClass, ProviderCode); 25] = [
 /// What a failed `Publish` proves.
 #[must_use]
 pub fn sns_outcome(failure: &Failure<'_>) -> Outcome {
-    match failure.kind {
-        FailureKind::NotBuilt => refused(PermanentAlarm, Code::NotBuilt),
-        FailureKind::NeverConnected => refused(Retryable, Code::NotConnected),
-        FailureKind::TimedOut => Outcome::Unknown(UnknownBasis::Timeout),
-        FailureKind::ConnectionLost => Outcome::Unknown(UnknownBasis::ConnectionLost),
-        FailureKind::Unreadable(200..=299) | FailureKind::Answered(200..=299) => {
-            Outcome::Unknown(UnknownBasis::UnreadableSuccess)
-        }
-        // A request time-out: the far side gave up on the request, not we on the answer.
-        FailureKind::Answered(408) => Outcome::Unknown(UnknownBasis::Timeout),
-        FailureKind::Answered(400..=499) => {
-            listed(failure.code).unwrap_or(Outcome::Unknown(UnknownBasis::UnlistedError))
-        }
-        FailureKind::Unreadable(500..=599) | FailureKind::Answered(500..=599) => {
-            Outcome::Unknown(UnknownBasis::ServerError)
-        }
-        FailureKind::Unreadable(_) | FailureKind::Answered(_) => Outcome::Unknown(UnknownBasis::UnlistedError),
-    }
-}
-
-fn listed(code: &str) -> Option<Outcome> {
-    REFUSALS.iter().find(|(name, _, _)| *name == code).map(|(_, class, reason)| refused(*class, *reason))
-}
-
-const fn refused(class: RefusalClass, code: ProviderCode) -> Outcome {
-    Outcome::Refused(Refusal { class, code })
+    outcome_of(failure, |code| {
+        REFUSALS.iter().find(|(name, _, _)| *name == code).map(|(_, class, reason)| refused(*class, *reason))
+    })
 }

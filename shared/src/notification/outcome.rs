@@ -67,6 +67,22 @@ pub enum ProviderCode {
     InvalidParameter,
     /// The recipient asked not to be texted.
     OptedOut,
+    /// Texts to this country are switched off.
+    CountryBlocked,
+    /// The text would cost more than one may.
+    PriceOverThreshold,
+    /// The account may not text strangers yet, and the recipient is not one of its verified numbers.
+    NotVerified,
+    /// A protect configuration stands against this recipient.
+    BlockedByProtect,
+    /// The account has nothing to send from to this recipient.
+    NoOrigination,
+    /// What the text was to be sent from cannot send this text to this recipient.
+    OriginationUnfit,
+    /// The call does not go with how the account stands, and why is on no list here.
+    Conflict,
+    /// The account has used up what it may send or spend.
+    QuotaExceeded,
     /// The caller may not do this.
     AccessDenied,
     /// The call's credentials or signature do not hold.

@@ -89,7 +89,8 @@ impl Seam {
         let served = match request.operation.split_once(':') {
             Some(("dynamodb", _)) => database::serve(self, request),
             Some(("sqs", _)) => queue::serve(self, request),
-            Some(("sns", _)) => provider::serve(self, request),
+            Some(("sns", _)) => provider::serve_sns(self, request),
+            Some(("sms-voice", _)) => provider::serve_eum(self, request),
             Some(("kms", _)) => keys::serve(self, request),
             _ => Err((400, "UnknownOperationException")),
         };
@@ -106,11 +107,14 @@ fn respond(answer: Answer) -> Result<HttpResponse, ConnectorError> {
 
 /// An error in its service's protocol.
 fn error(request: &Request, status: u16, code: &str) -> Answer {
-    if request.operation.starts_with("sns:") {
-        return provider::error(request, status, code);
+    match request.operation.split_once(':') {
+        Some(("sns", _)) => provider::sns_error(request, status, code),
+        Some(("sms-voice", _)) => provider::eum_error(request, status, code),
+        _ => {
+            let body = serde_json::json!({"__type": format!("com.amazonaws#{code}"), "message": "planned by the test"});
+            Answer { status, body: body.to_string() }
+        }
     }
-    let body = serde_json::json!({"__type": format!("com.amazonaws#{code}"), "message": "planned by the test"});
-    Answer { status, body: body.to_string() }
 }
 
 fn lost() -> ConnectorError {

@@ -38,4 +38,15 @@ impl Fault {
         });
         Self::BodyBefore(400, body.to_string())
     }
+
+    /// An exception of End User Messaging with its reason, in a message that quotes what it is about.
+    pub fn eum(exception: &str, reason: &str) -> Self {
+        let body = serde_json::json!({
+            "__type": format!("com.amazonaws.pinpointsmsvoicev2#{exception}"),
+            "Message": "+15550142973 cannot be sent to",
+            "Reason": reason,
+            "ResourceId": "+15550142973",
+        });
+        Self::BodyBefore(400, body.to_string())
+    }
 }

@@ -1,8 +1,8 @@
 //! AWS in process, under the real SDK.
 //!
 //! [`Seam`] is an HTTP client for the SDK that has no sockets. What the SDK sends is answered right here: DynamoDB by
-//! the engine `dynoxide`, with tables as the template makes them; SQS, SNS and KMS by small models of what the service
-//! uses of them. So everything above the wire is production code: adapters, client options, retries, serialisation.
+//! the engine `dynoxide`, with tables as the template makes them; SQS, SNS, End User Messaging and KMS by small models of
+//! what the service uses of them. So everything above the wire is production code: adapters, client options, retries, serialisation.
 //!
 //! ```
 //! # use sendonce::ports::{Doorbell, Records};
@@ -50,7 +50,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use aws_credential_types::Credentials;
 use aws_sdk_sns::config::{Region, SharedHttpClient};
 use aws_smithy_async::time::SharedTimeSource;
-use sendonce::aws::{Aws, CarrierTimeouts, KmsOpener, KmsSealer, Ledger, Parts, SnsCarrier, SnsSettings, SqsDoorbell};
+use sendonce::aws::{
+    Aws, CarrierTimeouts, EumCarrier, EumSettings, KmsOpener, KmsSealer, Ledger, Parts, SnsCarrier, SnsSettings,
+    SqsDoorbell,
+};
 use sendonce::time::Millis;
 
 pub use clock::SeamClock;
@@ -91,6 +94,7 @@ pub struct Adapters {
     pub ledger: Ledger,
     pub doorbell: SqsDoorbell,
     pub carrier: SnsCarrier<SeamClock>,
+    pub eum: EumCarrier<SeamClock>,
     pub sealer: KmsSealer<SeamClock>,
     pub opener: KmsOpener,
     pub kms: aws_sdk_kms::Client,
@@ -126,6 +130,7 @@ impl Seam {
             ledger: Ledger::new(aws.dynamodb(), NOTIFICATIONS, EVIDENCE),
             doorbell: SqsDoorbell::new(aws.sqs(), QUEUE_URL),
             carrier: SnsCarrier::new(aws.sns(limits), clock.clone(), SnsSettings::default()),
+            eum: EumCarrier::new(aws.eum(limits), clock.clone(), EumSettings::default()),
             sealer: KmsSealer::new(aws.kms(), SEAL_KEY, clock.clone()),
             opener: KmsOpener::new(aws.kms()),
             kms: aws.kms(),

@@ -1,6 +1,8 @@
-//! SNS: takes texts, and says so.
+//! SNS and End User Messaging: each takes texts, and says so.
 
 use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
 
 use super::connector::{Answer, Served};
 use super::request::field;
@@ -11,20 +13,26 @@ use super::{Request, Seam, lock};
 pub struct Taken {
     pub to: String,
     pub message: String,
-    /// Message attributes by name.
+    /// By name: SNS's message attributes, or what else End User Messaging was told (`Context.attempt_id` for a pair).
     pub attributes: BTreeMap<String, String>,
     pub message_id: String,
 }
 
-pub(super) fn serve(seam: &Seam, request: &Request) -> Served {
+/// Takes one more text; its name.
+fn take(seam: &Seam, to: String, message: String, attributes: BTreeMap<String, String>) -> String {
+    let mut taken = lock(&seam.0.taken);
+    let message_id = format!("00000000-0000-4000-8000-{:012}", taken.len() + 1);
+    taken.push(Taken { to, message, attributes, message_id: message_id.clone() });
+    message_id
+}
+
+pub(super) fn serve_sns(seam: &Seam, request: &Request) -> Served {
     if request.name() != "Publish" {
         return Err((400, "InvalidAction"));
     }
     let to = field(&request.body, "PhoneNumber").ok_or((400, "InvalidParameter"))?;
     let message = field(&request.body, "Message").ok_or((400, "InvalidParameter"))?;
-    let mut taken = lock(&seam.0.taken);
-    let message_id = format!("00000000-0000-4000-8000-{:012}", taken.len() + 1);
-    taken.push(Taken { to, message, attributes: attributes(&request.body), message_id: message_id.clone() });
+    let message_id = take(seam, to, message, attributes(&request.body));
     Ok(Answer::ok(format!(
         "<PublishResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\"><PublishResult><MessageId>{message_id}\
          </MessageId></PublishResult><ResponseMetadata><RequestId>{message_id}</RequestId></ResponseMetadata>\
@@ -38,7 +46,7 @@ fn attributes(body: &str) -> BTreeMap<String, String> {
 }
 
 /// The real one's messages quote the number too, which is why nobody may print them.
-pub(super) fn error(request: &Request, status: u16, code: &str) -> Answer {
+pub(super) fn sns_error(request: &Request, status: u16, code: &str) -> Answer {
     let number = field(&request.body, "PhoneNumber").unwrap_or_default();
     let body = format!(
         "<ErrorResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\"><Error><Type>Sender</Type><Code>{code}\
@@ -46,4 +54,39 @@ pub(super) fn error(request: &Request, status: u16, code: &str) -> Answer {
          <RequestId>00000000-0000-4000-8000-000000000000</RequestId></ErrorResponse>"
     );
     Answer { status, body }
+}
+
+pub(super) fn serve_eum(seam: &Seam, request: &Request) -> Served {
+    if request.name() != "SendTextMessage" {
+        return Err((400, "UnknownOperationException"));
+    }
+    let mut body = request.json();
+    let mut fields = std::mem::take(body.as_object_mut().ok_or((400, "SerializationException"))?);
+    let mut text = |name| match fields.remove(name) {
+        Some(Value::String(text)) if !text.is_empty() => Ok(text),
+        _ => Err((400, "ValidationException")),
+    };
+    let (to, message) = (text("DestinationPhoneNumber")?, text("MessageBody")?);
+    if fields.get("TimeToLive").is_some_and(|seconds| !seconds.as_i64().is_some_and(|s| (5..=259_200).contains(&s))) {
+        return Err((400, "ValidationException"));
+    }
+    let attributes = fields.iter().flat_map(|(name, value)| match value {
+        Value::Object(pairs) => pairs.iter().map(|(key, value)| (format!("{name}.{key}"), word(value))).collect(),
+        value => vec![(name.clone(), word(value))],
+    });
+    let message_id = take(seam, to, message, attributes.collect());
+    Ok(Answer::ok(json!({"MessageId": message_id})))
+}
+
+fn word(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
+}
+
+/// Here too the message quotes the number, and more of it than one would think.
+pub(super) fn eum_error(request: &Request, status: u16, code: &str) -> Answer {
+    let body = json!({
+        "__type": format!("com.amazonaws.pinpointsmsvoicev2#{code}"),
+        "Message": format!("{} is not a valid destination", word(&request.json()["DestinationPhoneNumber"])),
+    });
+    Answer { status, body: body.to_string() }
 }

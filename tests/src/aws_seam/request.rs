@@ -64,6 +64,7 @@ fn service_of(target: &str) -> &str {
     match target {
         "TrentService" => "kms",
         "AmazonSQS" => "sqs",
+        "PinpointSMSVoiceV2" => "sms-voice",
         dynamodb if dynamodb.starts_with("DynamoDB_") => "dynamodb",
         other => other,
     }

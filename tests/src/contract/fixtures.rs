@@ -212,6 +212,7 @@ pub fn text(not_after: EpochMillis) -> Text {
         sender_id: SenderId::parse("Example"),
         kind: Kind::Transactional,
         not_after,
+        expires_at: at(600_000),
         time_allowed: Millis::from_secs(10),
     }
 }

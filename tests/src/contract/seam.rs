@@ -1,7 +1,7 @@
 //! The production adapters under the real SDK, on `dynoxide` and the small models of [`crate::aws_seam`].
 
-use sendonce::aws::{KmsOpener, KmsSealer, Ledger, SnsCarrier, SqsDoorbell, parse_doorbell};
-use sendonce::notification::NotificationId;
+use sendonce::aws::{AnyCarrier, KmsOpener, KmsSealer, Ledger, SqsDoorbell, parse_doorbell};
+use sendonce::notification::{NotificationId, Provider};
 use sendonce::time::{EpochMillis, Millis};
 
 use super::backend::{Backend, Cannot, How, Port};
@@ -15,17 +15,24 @@ use crate::aws_seam::{Adapters, Fault, Seam, SeamClock};
 pub struct OnSeam {
     seam: Seam,
     adapters: Adapters,
+    provider: Provider,
 }
 
 /// Seams, a new one for each case.
 #[derive(Clone, Copy, Debug)]
-pub struct SeamHouse;
+pub struct SeamHouse {
+    /// Through whom texts go.
+    pub provider: Provider,
+}
 
 impl House for SeamHouse {
     type Backend = OnSeam;
 
     fn name(&self) -> &'static str {
-        "dynoxide"
+        match self.provider {
+            Provider::Sns => "dynoxide",
+            Provider::Eum => "with eum",
+        }
     }
 
     fn play(&self, case: &Case<OnSeam>, script: &Script) -> Result<(), Cannot> {
@@ -34,7 +41,7 @@ impl House for SeamHouse {
         runtime.expect("a runtime").block_on(async {
             let seam = Seam::new();
             let adapters = seam.adapters().await;
-            (case.play)(&OnSeam { seam, adapters }, script).await
+            (case.play)(&OnSeam { seam, adapters, provider: self.provider }, script).await
         })
     }
 }
@@ -51,7 +58,7 @@ impl Backend for OnSeam {
     type Doorbell = SqsDoorbell;
     type Sealer = KmsSealer<SeamClock>;
     type Opener = KmsOpener;
-    type Carrier = SnsCarrier<SeamClock>;
+    type Carrier = AnyCarrier<SeamClock>;
     type Clock = SeamClock;
 
     fn ledger(&self) -> Ledger {
@@ -70,8 +77,11 @@ impl Backend for OnSeam {
         KmsOpener::new(self.adapters.kms.clone())
     }
 
-    fn carrier(&self) -> SnsCarrier<SeamClock> {
-        self.adapters.carrier.clone()
+    fn carrier(&self) -> AnyCarrier<SeamClock> {
+        match self.provider {
+            Provider::Sns => AnyCarrier::Sns(self.adapters.carrier.clone()),
+            Provider::Eum => AnyCarrier::Eum(self.adapters.eum.clone()),
+        }
     }
 
     fn clock(&self) -> SeamClock {
@@ -88,15 +98,15 @@ impl Backend for OnSeam {
             (Port::Ring, How::NeverDone) => (SQS_TRIES, Fault::LostBefore),
             (Port::Ring, How::AnswerLost) => (SQS_TRIES, Fault::LostAfter),
             (Port::Admit | Port::Commit | Port::Bind | Port::Ring, How::Repeated) => (1, Fault::LostAfter),
-            (Port::Send, How::Refused) => (1, Fault::CodeBefore(400, "Throttled")),
-            (Port::Send, How::Rejected) => (1, Fault::CodeBefore(400, "OptedOut")),
+            (Port::Send, How::Refused) => (1, self.throttled()),
+            (Port::Send, How::Rejected) => (1, self.opted_out()),
             (Port::Send, How::NeverDone) => (1, Fault::LostBefore),
             (Port::Send, How::AnswerLost) => (1, Fault::SilentAfter),
-            (Port::Send, How::Nameless) => (1, Fault::BodyAfter(200, NAMELESS.into())),
+            (Port::Send, How::Nameless) => (1, self.nameless()),
             (_, How::Refused) => (1, denied),
             _ => return Err(Cannot("its service has no such answer")),
         };
-        self.seam.fail_times(operation(port), times, fault);
+        self.seam.fail_times(self.operation(port), times, fault);
         Ok(())
     }
 
@@ -119,15 +129,39 @@ impl Backend for OnSeam {
     }
 }
 
-const fn operation(port: Port) -> &'static str {
-    match port {
-        Port::Admit | Port::Commit => "dynamodb:TransactWriteItems",
-        Port::Bind => "dynamodb:PutItem",
-        Port::Guard | Port::Record => "dynamodb:GetItem",
-        Port::Due | Port::Rows => "dynamodb:Query",
-        Port::Ring => "sqs:SendMessage",
-        Port::Seal => "kms:GenerateDataKey",
-        Port::Open => "kms:Decrypt",
-        Port::Send => "sns:Publish",
+impl OnSeam {
+    const fn operation(&self, port: Port) -> &'static str {
+        match (port, self.provider) {
+            (Port::Admit | Port::Commit, _) => "dynamodb:TransactWriteItems",
+            (Port::Bind, _) => "dynamodb:PutItem",
+            (Port::Guard | Port::Record, _) => "dynamodb:GetItem",
+            (Port::Due | Port::Rows, _) => "dynamodb:Query",
+            (Port::Ring, _) => "sqs:SendMessage",
+            (Port::Seal, _) => "kms:GenerateDataKey",
+            (Port::Open, _) => "kms:Decrypt",
+            (Port::Send, Provider::Sns) => "sns:Publish",
+            (Port::Send, Provider::Eum) => "sms-voice:SendTextMessage",
+        }
+    }
+
+    fn throttled(&self) -> Fault {
+        match self.provider {
+            Provider::Sns => Fault::CodeBefore(400, "Throttled"),
+            Provider::Eum => Fault::CodeBefore(400, "ThrottlingException"),
+        }
+    }
+
+    fn opted_out(&self) -> Fault {
+        match self.provider {
+            Provider::Sns => Fault::CodeBefore(400, "OptedOut"),
+            Provider::Eum => Fault::eum("ConflictException", "DESTINATION_PHONE_NUMBER_OPTED_OUT"),
+        }
+    }
+
+    fn nameless(&self) -> Fault {
+        match self.provider {
+            Provider::Sns => Fault::BodyAfter(200, NAMELESS.into()),
+            Provider::Eum => Fault::BodyAfter(200, String::from("{}")),
+        }
     }
 }

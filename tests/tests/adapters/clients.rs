@@ -62,9 +62,10 @@ async fn endpoint(code: &'static str) -> String {
 
 #[tokio::test]
 async fn endpoints_come_from_the_environment_for_all_services_and_for_one() {
-    let (general, sns) = (endpoint("General").await, endpoint("ForSns").await);
+    let (general, sns, eum) = (endpoint("General").await, endpoint("ForSns").await, endpoint("ForEum").await);
     let mut variables = CREDENTIALS.to_vec();
     variables.extend([("AWS_ENDPOINT_URL", general.as_str()), ("AWS_ENDPOINT_URL_SNS", sns.as_str())]);
+    variables.push(("AWS_ENDPOINT_URL_PINPOINT_SMS_VOICE_V2", eum.as_str()));
     let variables: Vec<_> = variables.iter().map(|(k, v)| (String::from(*k), String::from(*v))).collect();
     let run = move || {
         let variables: Vec<_> = variables.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
@@ -85,6 +86,8 @@ async fn in_a_child_each_client_asks_its_endpoint() {
     assert_eq!(sqs.code(), Some("General"));
     let kms = aws.kms().list_keys().send().await.unwrap_err();
     assert_eq!(kms.code(), Some("General"));
+    let eum = aws.eum(limits).describe_pools().send().await.unwrap_err();
+    assert_eq!(eum.code(), Some("ForEum"));
     // SNS speaks XML and does not read this body; that it heard from its own endpoint shows in the header.
     let sns = aws.sns(limits).list_topics().send().await.unwrap_err();
     let header = sns.raw_response().and_then(|answer| answer.headers().get("x-amzn-errortype"));

@@ -4,7 +4,10 @@ use sendonce::ports::Clock;
 use sendonce::time::Millis;
 use tests::aws_seam::Fault;
 
-use crate::harness::{PUBLISH, RING, Service};
+use crate::harness::{PUBLISH, RING, SEND_TEXT, Service, THROUGH_EUM};
+
+/// A fault of the provider call, and the state and the fact that it leads to.
+type Answer = (Fault, &'static str, &'static str);
 
 #[tokio::test(start_paused = true)]
 async fn s15_five_answers_are_five_documented_states() {
@@ -15,14 +18,30 @@ async fn s15_five_answers_are_five_documented_states() {
         (Fault::CodeBefore(500, "InternalError"), "dispatch_unknown", "attempt_unknown:server_error"),
         (Fault::SilentBefore, "dispatch_unknown", "attempt_unknown:timeout"),
     ];
+    five_states(&[], PUBLISH, cases).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn s15_five_answers_of_end_user_messaging_are_five_documented_states() {
+    let cases = [
+        (Fault::eum("ValidationException", "PRICE_OVER_THRESHOLD"), "failed", "attempt_refused:price_over_threshold"),
+        (Fault::eum("ConflictException", "DESTINATION_PHONE_NUMBER_OPTED_OUT"), "failed", "attempt_refused:opted_out"),
+        (Fault::CodeBefore(400, "ThrottlingException"), "accepted", "attempt_refused:throttled"),
+        (Fault::CodeBefore(500, "InternalServerException"), "dispatch_unknown", "attempt_unknown:server_error"),
+        (Fault::SilentBefore, "dispatch_unknown", "attempt_unknown:timeout"),
+    ];
+    five_states(&[THROUGH_EUM], SEND_TEXT, cases).await;
+}
+
+async fn five_states(changes: &[(&str, &str)], call: &str, cases: [Answer; 5]) {
     let mut seen = std::collections::BTreeSet::new();
     for (fault, state, fact) in cases {
-        let service = Service::start().await;
+        let service = Service::with(changes).await;
         let id = service.admit("evt-1").await;
-        service.seam.fail_next(PUBLISH, fault);
+        service.seam.fail_next(call, fault);
         assert!(service.deliver().await.is_empty(), "a durable outcome is acknowledged: {fact}");
         assert_eq!((service.state(&id).as_str(), service.facts(&id)[2].as_str()), (state, fact));
-        assert_eq!((service.seam.count(PUBLISH), service.seam.texts().len()), (1, 0), "{fact}");
+        assert_eq!((service.seam.count(call), service.seam.texts().len()), (1, 0), "{fact}");
         seen.insert((state, fact));
         service.assert_sound().await;
     }

@@ -14,8 +14,8 @@ use tests::aws_seam::{Fault, NOTIFICATIONS};
 use tracing::Level;
 
 use crate::harness::{
-    Ask, DATA_KEY, DECRYPT, DISPATCH_TIMEOUT, EXPIRES_AT, GET, Lines, NUMBER, PUBLISH, RING, Service, TOKEN, TRANSACT,
-    message, reset, traces,
+    Ask, DATA_KEY, DECRYPT, DISPATCH_TIMEOUT, EXPIRES_AT, GET, Lines, NUMBER, PUBLISH, RING, SEND_TEXT, Service,
+    THROUGH_EUM, TOKEN, TRANSACT, message, reset, traces,
 };
 
 #[test]
@@ -114,10 +114,10 @@ async fn admissions(service: &Service) {
     assert_eq!(service.post(&Ask::create("k-over", &over)).await.status, 400);
 }
 
-/// One notification for each way in which a provider call can end, and for each way in which it is not made.
-async fn dispatches(service: &Service) {
+/// Every way in which a call of SNS can end.
+fn ends_of_publish() -> Vec<Fault> {
     let quoting = format!("<Error><Code>Refused</Code><Message>{NUMBER} was not told {TOKEN}</Message></Error>");
-    let faults = [
+    vec![
         Fault::CodeBefore(400, "InvalidParameter"),
         Fault::CodeBefore(403, "OptedOut"),
         Fault::CodeBefore(400, "Throttled"),
@@ -130,10 +130,39 @@ async fn dispatches(service: &Service) {
         Fault::BodyBefore(400, quoting.clone()),
         Fault::BodyBefore(500, quoting),
         Fault::BodyAfter(200, String::new()),
-    ];
-    for (n, fault) in faults.into_iter().enumerate() {
+    ]
+}
+
+/// Every way in which a call of End User Messaging can end.
+fn ends_of_send_text() -> Vec<Fault> {
+    let quoting = |exception: &str| {
+        let said = format!("{NUMBER} was not told {TOKEN}");
+        json!({"__type": exception, "Message": said, "Reason": said, "ResourceId": NUMBER, "MessageId": said})
+            .to_string()
+    };
+    vec![
+        Fault::eum("ValidationException", "DESTINATION_COUNTRY_BLOCKED"),
+        Fault::eum("ConflictException", "DESTINATION_PHONE_NUMBER_OPTED_OUT"),
+        Fault::CodeBefore(400, "ThrottlingException"),
+        Fault::CodeBefore(400, "UnheardOfException"),
+        Fault::CodeAfter(500, "InternalServerException"),
+        Fault::SilentAfter,
+        Fault::LostAfter,
+        Fault::NeverConnected,
+        Fault::BodyAfter(200, quoting("")),
+        Fault::BodyBefore(400, quoting("ValidationException")),
+        Fault::BodyBefore(400, quoting("ConflictException")),
+        Fault::BodyBefore(400, quoting(TOKEN)),
+        Fault::BodyBefore(500, quoting("InternalServerException")),
+        Fault::BodyAfter(200, format!("{NUMBER} {TOKEN}")),
+    ]
+}
+
+/// One notification for each way in which a provider call can end, and for each way in which it is not made.
+async fn dispatches(service: &Service, call: &str, ends: Vec<Fault>) {
+    for (n, fault) in ends.into_iter().enumerate() {
         service.admit(&format!("evt-d{n}")).await;
-        service.seam.fail_next(PUBLISH, fault);
+        service.seam.fail_next(call, fault);
         service.deliver().await;
         service.clock.advance(Millis::from_secs(3));
         service.deliver().await;
@@ -192,15 +221,24 @@ async fn endings(service: &Service) {
 
 #[tokio::test(start_paused = true)]
 async fn p1_number_token_and_text_are_in_no_log_item_message_request_or_answer() {
+    leaves_no_trace(&[], PUBLISH, ends_of_publish()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn p1_nor_are_they_when_texts_go_through_end_user_messaging() {
+    leaves_no_trace(&[THROUGH_EUM], SEND_TEXT, ends_of_send_text()).await;
+}
+
+async fn leaves_no_trace(changes: &[(&str, &str)], call: &str, ends: Vec<Fault>) {
     let (lines, _caught) = Lines::catch(Level::TRACE);
-    let service = Service::start().await;
+    let service = Service::with(changes).await;
     admissions(&service).await;
     let nothing_yet = service.written_down(&lines);
-    dispatches(&service).await;
+    dispatches(&service, call, ends).await;
     endings(&service).await;
 
     assert!(service.seam.texts().len() > 3, "texts were sent");
-    let calls = service.seam.requests().into_iter().filter(|request| request.operation == PUBLISH);
+    let calls = service.seam.requests().into_iter().filter(|request| request.operation == call);
     assert!(calls.map(|call| call.body).all(|body| traces(&body) > 5), "the search finds them in the provider call");
     for (place, text) in service.written_down(&lines).into_iter().chain(nothing_yet) {
         assert!(text.len() > 100, "{place} was there to be searched: {} bytes", text.len());

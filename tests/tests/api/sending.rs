@@ -6,7 +6,7 @@ use sendonce::time::Millis;
 use tests::aws_seam::Fault;
 use tokio::time::sleep;
 
-use crate::harness::{Ask, DISPATCH_TIMEOUT, PUBLISH, Service, TRANSACT, doorbells};
+use crate::harness::{Ask, CALLS, DISPATCH_TIMEOUT, PUBLISH, SEND_TEXT, Service, THROUGH_EUM, TRANSACT, doorbells};
 
 const UNKNOWN_THEN_OVER: &str = "stopped:expired_unresolved";
 
@@ -15,7 +15,8 @@ async fn stays_unknown_until_it_expires(service: &Service, id: &str, basis: &str
     assert_eq!(service.state(id), "dispatch_unknown");
     let unknown = format!("attempt_unknown:{basis}");
     assert_eq!(service.facts(id), ["accepted", "attempt_started", unknown.as_str()]);
-    let calls = service.seam.count(PUBLISH);
+    let calls = || CALLS.map(|call| service.seam.count(call));
+    let before = calls();
     let doorbell = format!(r#"{{"v":1,"id":"{id}"}}"#);
     for minute in 1..=9 {
         service.clock.advance(Millis::from_secs(60));
@@ -29,7 +30,7 @@ async fn stays_unknown_until_it_expires(service: &Service, id: &str, basis: &str
     assert_eq!(service.tick().await["expired_unresolved"], 1);
     assert_eq!(service.state(id), UNKNOWN_THEN_OVER);
     service.deliver().await;
-    assert_eq!(service.seam.count(PUBLISH), calls, "no further provider call, ever");
+    assert_eq!(calls(), before, "no further provider call, ever");
     service.assert_sound().await;
 }
 
@@ -59,6 +60,74 @@ async fn an_accepted_text_is_sent_with_what_was_asked_for() {
     assert_eq!(service.record(&id)["mid"]["S"], texts[0].message_id);
     assert_eq!(service.facts(&id), ["accepted", "attempt_started", "attempt_accepted"]);
     service.assert_sound().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn through_end_user_messaging_a_text_says_which_attempt_it_is_and_dies_with_its_message() {
+    let service = Service::with(&[
+        THROUGH_EUM,
+        ("SMS_MAX_PRICE_USD", "0.25"),
+        ("SMS_ORIGINATION_NUMBER", "+15550199999"),
+        ("EUM_CONFIGURATION_SET", "receipts"),
+        ("EUM_ORIGINATION_IDENTITY", "pool-0123abcd"),
+        ("EUM_PROTECT_CONFIGURATION_ID", "protect-0123abcd"),
+    ])
+    .await;
+    let body = crate::harness::reset("evt-1");
+    let id = service.post(&Ask::create("k-1", &body)).await.id();
+    service.clock.advance(Millis::from_secs(60));
+    assert!(service.deliver().await.is_empty());
+    assert_eq!(service.state(&id), "sent");
+    assert_eq!((service.seam.count(SEND_TEXT), service.seam.count(PUBLISH)), (1, 0));
+    let texts = service.seam.texts();
+    assert!(texts.len() == 1 && body["to"] == texts[0].to && body["message"] == texts[0].message, "as it was asked");
+    let attempt = service.rows(&id)[1].clone();
+    let expected = [
+        ("MessageType", "TRANSACTIONAL"),
+        ("MaxPrice", "0.25"),
+        ("OriginationIdentity", "pool-0123abcd"),
+        ("ConfigurationSetName", "receipts"),
+        ("ProtectConfigurationId", "protect-0123abcd"),
+        ("Context.notification_id", id.as_str()),
+        ("Context.attempt_id", attempt["attempt"].as_str().expect("an attempt's id")),
+        // Accepted at 20:10:00.123 to expire at 20:20:00.000, and a minute later.
+        ("TimeToLive", "539"),
+    ];
+    let expected = expected.map(|(name, value)| (String::from(name), String::from(value)));
+    assert_eq!(texts[0].attributes, expected.into());
+    assert_eq!(attempt["provider"], "eum", "evidence says through whom");
+    assert_eq!(service.record(&id)["mid"]["S"], texts[0].message_id);
+    assert_eq!(service.get(&Ask::status(&id)).await.json()["last_attempt"]["provider"], "eum");
+    assert_eq!(service.facts(&id), ["accepted", "attempt_started", "attempt_accepted"]);
+    service.assert_sound().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn through_end_user_messaging_a_texts_own_sender_comes_before_the_configured_one() {
+    let service = Service::with(&[THROUGH_EUM, ("EUM_ORIGINATION_IDENTITY", "pool-0123abcd")]).await;
+    let mut body = crate::harness::reset("evt-1");
+    body["sender_id"] = serde_json::json!("ACME");
+    service.post(&Ask::create("k-1", &body)).await;
+    service.deliver().await;
+    assert_eq!(service.seam.texts()[0].attributes["OriginationIdentity"], "ACME");
+}
+
+#[tokio::test(start_paused = true)]
+async fn through_end_user_messaging_an_unknown_outcome_is_never_tried_again() {
+    for (fault, taken, basis) in [
+        (Fault::SilentAfter, 1, "timeout"),
+        (Fault::LostAfter, 1, "connection_lost"),
+        (Fault::CodeAfter(500, "InternalServerException"), 1, "server_error"),
+        (Fault::CodeBefore(503, "ThrottlingException"), 0, "server_error"),
+        (Fault::CodeBefore(400, "BrandNewException"), 0, "unlisted_error"),
+    ] {
+        let service = Service::with(&[THROUGH_EUM]).await;
+        let id = service.admit("evt-1").await;
+        service.seam.fail_next(SEND_TEXT, fault);
+        assert!(service.deliver().await.is_empty());
+        assert_eq!((service.seam.count(SEND_TEXT), service.seam.texts().len()), (1, taken), "{basis}");
+        stays_unknown_until_it_expires(&service, &id, basis).await;
+    }
 }
 
 #[tokio::test(start_paused = true)]

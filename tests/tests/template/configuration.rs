@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use sendonce::config::{AdmissionConfig, ConfigFaults, DispatchConfig, ReconciliationConfig, StatusConfig};
+use sendonce::config::{AdmissionConfig, Carriage, ConfigFaults, DispatchConfig, ReconciliationConfig, StatusConfig};
 use serde_json::json;
 
 use crate::document::{Parameters, Template, environment, list, number, target, text};
@@ -19,13 +19,25 @@ const READERS: [(&str, Reader); 4] = [
     ("StatusFunction", |lookup| StatusConfig::read(lookup).map(drop)),
 ];
 
+const PROVIDER_CHOICES: [&[(&str, &str)]; 3] = [
+    &[("Provider", "sns"), ("SmsOriginationNumber", "+15550199999"), ("SmsMaxPriceUsd", "1")],
+    &[("Provider", "eum"), ("SmsMaxPriceUsd", "0.50"), ("EumOriginationIdentity", "+15550199999")],
+    &[
+        ("Provider", "eum"),
+        ("EumConfigurationSet", "receipts"),
+        ("EumOriginationIdentity", "pool-0123abcd"),
+        ("EumProtectConfigurationId", "protect-0123abcd"),
+    ],
+];
+
 /// Whatever may be chosen: no function refuses to start (the formula of the dedup window is among what could make one),
 /// and none is told what it never reads.
 fn functions_start_with_what_they_are_told(template: &Template) -> Vec<String> {
     let timeouts = list(&template.0["Parameters"]["DispatchTimeout"]["AllowedValues"]);
     let by_timeout = timeouts.iter().map(|seconds| template.defaults_but(&[("DispatchTimeout", &text(seconds))]));
     let by_token = template.defaults_but(&[("JwtIssuer", "https://issuer.example"), ("JwtAudience", "a")]);
-    let choices: Vec<Parameters> = by_timeout.chain([by_token]).collect();
+    let by_provider = PROVIDER_CHOICES.iter().map(|choice| template.defaults_but(choice));
+    let choices: Vec<Parameters> = by_timeout.chain([by_token]).chain(by_provider).collect();
     let mut faults = BTreeSet::new();
     for (function, read) in READERS {
         let asked = RefCell::new(BTreeSet::from(["LOG_LEVEL".to_owned()]));
@@ -62,6 +74,57 @@ fn told(template: &Template, function: &str, parameters: &Parameters) -> BTreeMa
     variables.iter().map(|(name, value)| (name.clone(), target(value))).collect()
 }
 
+/// The choice of a provider reaches the code, and with it what belongs to it.
+fn the_chosen_provider_gets_its_settings(template: &Template) -> Vec<String> {
+    let some = |text: &str| Some(text.to_owned());
+    let expected = [
+        (Carriage::Sns { origination_number: some("+15550199999") }, some("1")),
+        (
+            Carriage::Eum {
+                configuration_set: None,
+                origination_identity: some("+15550199999"),
+                protect_configuration_id: None,
+            },
+            some("0.50"),
+        ),
+        (
+            Carriage::Eum {
+                configuration_set: some("receipts"),
+                origination_identity: some("pool-0123abcd"),
+                protect_configuration_id: some("protect-0123abcd"),
+            },
+            None,
+        ),
+    ];
+    let mut faults = Vec::new();
+    for (choice, expected) in PROVIDER_CHOICES.iter().zip(expected) {
+        let told = told(template, "DispatchFunction", &template.defaults_but(choice));
+        let config = DispatchConfig::read(|name| told.get(name).cloned()).expect("a configuration");
+        let read = (config.carriage, config.max_price_usd);
+        if read != expected {
+            faults.push(format!("{choice:?} became {read:?}"));
+        }
+    }
+    faults
+}
+
+#[test]
+fn dispatch_sends_through_the_provider_that_was_chosen() {
+    holds_and_can_fail(
+        the_chosen_provider_gets_its_settings,
+        &[
+            (|t| variables(t, "DispatchFunction")["PROVIDER"] = json!("sns"), "became (Sns"),
+            (
+                |t| {
+                    variables(t, "DispatchFunction")["EUM_CONFIGURATION_SET"] = json!({"Ref": "EumOriginationIdentity"})
+                },
+                "became",
+            ),
+            (|t| variables(t, "DispatchFunction")["SMS_MAX_PRICE_USD"] = json!(""), "became"),
+        ],
+    );
+}
+
 #[test]
 fn functions_start_with_whatever_the_template_lets_one_choose() {
     holds_and_can_fail(
@@ -73,6 +136,7 @@ fn functions_start_with_whatever_the_template_lets_one_choose() {
                 "DispatchFunction does not start",
             ),
             (|t| variables(t, "StatusFunction")["AUTHORIZATION"] = json!("basic"), "StatusFunction does not start"),
+            (|t| variables(t, "DispatchFunction")["PROVIDER"] = json!("both"), "DispatchFunction does not start"),
             (|t| variables(t, "ReconciliationFunction")["DOORBELL_QUEUE_URL"] = json!(""), "does not start"),
             (|t| variables(t, "StatusFunction")["SEAL_KEY_ID"] = arn("SealKey"), "does not read SEAL_KEY_ID"),
         ],

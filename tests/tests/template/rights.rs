@@ -4,8 +4,15 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::document::{Template, list, target, text};
+use crate::document::{Parameters, Template, list, target, text};
 use crate::{arn, holds_and_can_fail, properties};
+
+/// A resource of End User Messaging, of this account and region alone.
+macro_rules! of_eum {
+    ($resource:literal) => {
+        concat!("arn:${AWS::Partition}:sms-voice:${AWS::Region}:${AWS::AccountId}:", $resource)
+    };
+}
 
 /// One IAM action on one resource, by one role.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +39,6 @@ const RIGHTS: &[(&str, &str, &[&str])] = &[
         &["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:SendMessage"],
     ),
     ("DispatchRole", "SealKey", &["kms:Decrypt"]),
-    ("DispatchRole", "*", &["sns:Publish"]),
     ("DispatchRole", "DispatchLogGroup", &["logs:CreateLogStream", "logs:PutLogEvents"]),
     ("ReconciliationRole", "NotificationsTable/index/due", &["dynamodb:Query"]),
     ("ReconciliationRole", "NotificationsTable", &["dynamodb:GetItem", "dynamodb:PutItem"]),
@@ -45,8 +51,38 @@ const RIGHTS: &[(&str, &str, &[&str])] = &[
     ("StatusRole", "StatusLogGroup", &["logs:CreateLogStream", "logs:PutLogEvents"]),
 ];
 
-/// SNS has no ARN for a phone number: "*" is allowed, and everything that does have one is denied.
-const DENIED: (&str, &str, &str) = ("DispatchRole", "sns:Publish", "arn:${AWS::Partition}:sns:*:*:*");
+/// What dispatch may do with each provider, chosen by these parameters. With one, nothing of the other.
+const BY_PROVIDER: &[(&[(&str, &str)], &str, &str, &[&str])] = &[
+    // SNS has no ARN for a phone number: "*" is allowed, and everything that does have one is denied.
+    (&[("Provider", "sns")], "Allow", "sns:Publish", &["*"]),
+    (&[("Provider", "sns")], "Deny", "sns:Publish", &["arn:${AWS::Partition}:sns:*:*:*"]),
+    (&[("Provider", "eum")], "Allow", "sms-voice:SendTextMessage", ORIGINS),
+    (
+        &[("Provider", "eum"), ("EumConfigurationSet", "receipts")],
+        "Allow",
+        "sms-voice:SendTextMessage",
+        &[of_eum!("configuration-set/receipts")],
+    ),
+    (
+        &[("Provider", "eum"), ("EumProtectConfigurationId", "protect-1")],
+        "Allow",
+        "sms-voice:SendTextMessage",
+        &[of_eum!("protect-configuration/protect-1")],
+    ),
+];
+
+/// What a text may be sent from; a text can bring a sender id of its own.
+const ORIGINS: &[&str] = &[of_eum!("phone-number/*"), of_eum!("pool/*"), of_eum!("sender-id/*")];
+
+/// Whatever gives or takes away a right.
+const CHOICES: &[&[(&str, &str)]] = &[
+    &[],
+    &[("EumConfigurationSet", "receipts"), ("EumProtectConfigurationId", "protect-1")],
+    &[("Provider", "eum")],
+    &[("Provider", "eum"), ("EumConfigurationSet", "receipts")],
+    &[("Provider", "eum"), ("EumProtectConfigurationId", "protect-1")],
+    &[("Provider", "eum"), ("EumConfigurationSet", "receipts"), ("EumProtectConfigurationId", "protect-1")],
+];
 
 /// What makes a key's policy more than a matter of managing it.
 const KEY_MANAGEMENT: &[&str] = &[
@@ -81,15 +117,25 @@ fn roles_hold_exactly_their_rights(template: &Template) -> Vec<String> {
         action: action.into(),
         resource: resource.into(),
     };
-    let mut wanted: BTreeSet<Right> = RIGHTS
+    let always = RIGHTS
         .iter()
-        .flat_map(|(role, resource, actions)| actions.iter().map(|action| right(role, "Allow", action, resource)))
-        .collect();
-    wanted.insert(right(DENIED.0, "Deny", DENIED.1, DENIED.2));
-    let given = given(template);
-    let surplus = given.difference(&wanted).map(|right| format!("surplus: {right:?}"));
-    let missing = wanted.difference(&given).map(|right| format!("missing: {right:?}"));
-    surplus.chain(missing).collect()
+        .flat_map(|(role, resource, actions)| actions.iter().map(|action| right(role, "Allow", action, resource)));
+    let always: BTreeSet<Right> = always.collect();
+    let mut faults = Vec::new();
+    for choice in CHOICES {
+        let parameters = template.defaults_but(choice);
+        let chosen = BY_PROVIDER
+            .iter()
+            .filter(|(when, ..)| when.iter().all(|(name, value)| parameters[*name] == *value))
+            .flat_map(|(_, effect, action, resources)| {
+                resources.iter().map(|resource| right("DispatchRole", effect, action, resource))
+            });
+        let wanted: BTreeSet<Right> = chosen.chain(always.clone()).collect();
+        let given = given(template, &parameters);
+        faults.extend(given.difference(&wanted).map(|right| format!("{choice:?}: surplus: {right:?}")));
+        faults.extend(wanted.difference(&given).map(|right| format!("{choice:?}: missing: {right:?}")));
+    }
+    faults
 }
 
 fn evidence_is_only_added_and_read(template: &Template) -> Vec<String> {
@@ -113,7 +159,10 @@ fn status_only_reads(template: &Template) -> Vec<String> {
 fn each_right_names_what_it_is_for(template: &Template) -> Vec<String> {
     faults(template, |right| {
         let text_to_a_phone = right.role == "DispatchRole" && right.action == "sns:Publish";
-        right.action.contains('*') || (right.resource.contains('*') && !text_to_a_phone)
+        let text_from_the_account = right.role == "DispatchRole"
+            && right.action == "sms-voice:SendTextMessage"
+            && ORIGINS.contains(&right.resource.as_str());
+        right.action.contains('*') || (right.resource.contains('*') && !text_to_a_phone && !text_from_the_account)
     })
 }
 
@@ -172,14 +221,16 @@ fn the_account_may_manage_keys_but_not_use_them(template: &Template) -> Vec<Stri
 }
 
 fn faults(template: &Template, wrong: impl Fn(&Right) -> bool) -> Vec<String> {
-    let allowed = given(template).into_iter().filter(|right| right.effect == "Allow");
-    allowed.filter(|right| wrong(right)).map(|right| format!("{right:?}")).collect()
+    let given = CHOICES.iter().flat_map(|choice| given(template, &template.defaults_but(choice)));
+    let wrong: BTreeSet<Right> = given.filter(|right| right.effect == "Allow" && wrong(right)).collect();
+    wrong.iter().map(|right| format!("{right:?}")).collect()
 }
 
-fn given(template: &Template) -> BTreeSet<Right> {
+/// All rights of a deployment with these parameters.
+fn given(template: &Template, parameters: &Parameters) -> BTreeSet<Right> {
     let mut rights = BTreeSet::new();
     for role in template.of_type("AWS::IAM::Role") {
-        for policy in list(&template.properties(role)["Policies"]) {
+        for policy in list(&template.resolve(&template.properties(role)["Policies"], parameters)) {
             for statement in list(&policy["PolicyDocument"]["Statement"]) {
                 let resources: Vec<String> = list(&statement["Resource"]).into_iter().map(target).collect();
                 rights.extend(rights_of(role, statement, &resources));
@@ -225,6 +276,16 @@ fn allow(template: &mut Value, role: &str, action: Value, resource: Value) {
     statements.as_array_mut().expect("statements").push(statement);
 }
 
+/// The policy by which dispatch texts through a provider.
+fn texting<'a>(template: &'a mut Value, provider: &str) -> &'a mut Value {
+    let branch = if provider == "eum" { 1 } else { 2 };
+    &mut properties(template, "DispatchRole")["Policies"][1]["Fn::If"][branch]
+}
+
+fn origin() -> Value {
+    json!({"Fn::Sub": ORIGINS[0]})
+}
+
 #[test]
 fn roles_hold_exactly_the_rights_of_their_functions() {
     holds_and_can_fail(
@@ -236,11 +297,23 @@ fn roles_hold_exactly_the_rights_of_their_functions() {
             (|t| properties(t, "MacKey")["KeyPolicy"]["Statement"][1]["Action"] = json!("kms:VerifyMac"), "missing"),
             (
                 |t| {
-                    let statements = &mut properties(t, "DispatchRole")["Policies"][0]["PolicyDocument"]["Statement"];
+                    let statements = &mut texting(t, "sns")["PolicyDocument"]["Statement"];
                     statements.as_array_mut().expect("statements").retain(|statement| statement["Effect"] != "Deny");
                 },
                 "Deny",
             ),
+            (|t| allow(t, "DispatchRole", json!("sns:Publish"), json!("*")), r#"("Provider", "eum")]: surplus"#),
+            (|t| allow(t, "DispatchRole", json!("sms-voice:SendTextMessage"), origin()), "[]: surplus"),
+            (|t| *texting(t, "eum") = texting(t, "sns").clone(), "SendTextMessage"),
+            (|t| t["Conditions"]["UseEum"] = json!({"Fn::Equals": [{"Ref": "Provider"}, "sns"]}), "surplus"),
+            (
+                |t| {
+                    let resources = &mut texting(t, "eum")["PolicyDocument"]["Statement"][0]["Resource"];
+                    resources.as_array_mut().expect("resources").truncate(4);
+                },
+                "protect-configuration/protect-1",
+            ),
+            (|t| texting(t, "eum")["PolicyDocument"]["Statement"][0]["Resource"][3] = json!("*"), r#"resource: "*""#),
             (|t| t["Resources"]["NewRole"] = t["Resources"]["StatusRole"].clone(), "NewRole"),
         ],
     );
@@ -313,6 +386,14 @@ fn nothing_is_granted_by_wildcard() {
         &[
             (|t| allow(t, "StatusRole", json!("dynamodb:*"), arn("EvidenceTable")), "dynamodb:*"),
             (|t| allow(t, "AdmissionRole", json!("sqs:SendMessage"), json!("*")), "SendMessage"),
+            (|t| allow(t, "StatusRole", json!("sms-voice:SendTextMessage"), origin()), "StatusRole"),
+            (
+                |t| {
+                    let all = json!({"Fn::Sub": of_eum!("*")});
+                    texting(t, "eum")["PolicyDocument"]["Statement"][0]["Resource"] = all;
+                },
+                "SendTextMessage",
+            ),
             (
                 |t| {
                     let statements = &mut properties(t, "StatusRole")["Policies"][0]["PolicyDocument"]["Statement"];

@@ -19,6 +19,11 @@ pub use traces::traces;
 pub const GET: &str = "dynamodb:GetItem";
 pub const TRANSACT: &str = "dynamodb:TransactWriteItems";
 pub const PUBLISH: &str = "sns:Publish";
+pub const SEND_TEXT: &str = "sms-voice:SendTextMessage";
+/// The provider calls, of which a deployment makes one kind.
+pub const CALLS: [&str; 2] = [PUBLISH, SEND_TEXT];
+/// What makes texts go through End User Messaging.
+pub const THROUGH_EUM: (&str, &str) = ("PROVIDER", "eum");
 pub const RING: &str = "sqs:SendMessage";
 pub const DECRYPT: &str = "kms:Decrypt";
 pub const DATA_KEY: &str = "kms:GenerateDataKey";

@@ -5,7 +5,7 @@ use sendonce::ports::{EvidenceLog, Records};
 use serde_json::Value;
 use tests::aws_seam::{EVIDENCE, NOTIFICATIONS};
 
-use super::{PUBLISH, Service};
+use super::{CALLS, Service};
 
 impl Service {
     /// The ids of all records.
@@ -53,7 +53,7 @@ impl Service {
     /// Replaying each notification's evidence rebuilds its record, and no provider call was made without a row that
     /// said so first.
     pub async fn assert_sound(&self) {
-        let published = self.seam.requests().iter().filter(|request| request.operation == PUBLISH).count();
+        let published: usize = CALLS.iter().map(|call| self.seam.count(call)).sum();
         let ledger = self.seam.adapters().await.ledger;
         for id in self.ids() {
             let id = NotificationId::parse(&id).expect("an id");

@@ -4,12 +4,12 @@ use data_encoding::{BASE64, HEXLOWER};
 use serde_json::Value;
 use tests::aws_seam::{EVIDENCE, NOTIFICATIONS, Request};
 
-use super::{Lines, NUMBER, PUBLISH, RING, Service, TOKEN};
+use super::{CALLS, Lines, NUMBER, RING, Service, TOKEN};
 
 /// How many pieces of number, token and text are in this. How many and never which: this is printed.
 ///
 /// Any four digits in a row of either count, and any form in which either could be carried. In words that are random
-/// by design (instants of 13 digits, hashes and nonces in hexadecimal), it takes six.
+/// by design (instants of 13 digits and generators of 18, hashes, nonces and addresses in hexadecimal), it takes six.
 pub fn traces(text: &str) -> usize {
     let secrets = [&NUMBER[1..], TOKEN];
     let words = || text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !is_random(word));
@@ -28,8 +28,11 @@ fn windows(secret: &str, length: usize) -> impl Iterator<Item = &str> {
 }
 
 fn is_random(word: &str) -> bool {
-    let is_instant = word.len() == 13 && word.bytes().all(|byte| byte.is_ascii_digit());
-    is_instant || (word.len() >= 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    let is_decimal = word.bytes().all(|byte| byte.is_ascii_digit());
+    // What is printed for debugging has addresses, the compiler's names for types and the states of generators in it.
+    let (shortest, digits) = word.strip_prefix("0x").map_or((32, word), |digits| (8, digits));
+    let is_hexadecimal = digits.len() >= shortest && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hexadecimal || (is_decimal && (word.len() == 13 || word.len() >= 18))
 }
 
 /// The characters that a secret surely becomes, `lead` bytes after a group's start, whatever stands around it.
@@ -42,7 +45,7 @@ impl Service {
     /// Everything that leaves the functions, but for the provider call itself: logs, requests, items, answers.
     pub fn written_down(&self, lines: &Lines) -> Vec<(&'static str, String)> {
         let requests = self.seam.requests();
-        let sent = requests.iter().filter(|request| request.operation != PUBLISH).map(as_sent);
+        let sent = requests.iter().filter(|request| !CALLS.contains(&request.operation.as_str())).map(as_sent);
         let queued = requests.iter().filter(|request| request.operation == RING).map(|request| request.body.as_str());
         vec![
             ("a log line", without_times(&lines.text())),

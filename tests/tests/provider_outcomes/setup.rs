@@ -1,8 +1,10 @@
-//! The production carrier, pointed at an endpoint.
+//! The production carriers, pointed at an endpoint.
 
 use std::time::Duration;
 
-use sendonce::aws::{Aws, CarrierTimeouts, Parts, SnsCarrier, SnsSettings, SystemClock};
+use sendonce::aws::{
+    AnyCarrier, Aws, CarrierTimeouts, EumCarrier, EumSettings, Parts, SnsCarrier, SnsSettings, SystemClock,
+};
 use sendonce::notification::{
     Attempt, AttemptId, Event, EventId, EventType, Kind, MessageText, NotificationId, Outcome, Payload, PhoneNumber,
     Provider, Reference,
@@ -12,7 +14,8 @@ use sendonce::tenant::TenantId;
 use sendonce::time::Millis;
 use tests::aws_seam::credentials;
 
-use crate::endpoint::{Endpoint, MESSAGE_ID, REQUEST_ID, Script};
+use crate::endpoint::{Endpoint, Script};
+use crate::wire::{MESSAGE_ID, REQUEST_ID, accept};
 
 /// Limits that no answer of a local socket comes near, however busy the machine.
 const CONNECT: Millis = Millis::from_secs(5);
@@ -20,19 +23,22 @@ const OPERATION: Millis = Millis::from_secs(10);
 /// For those who wait for an answer that does not come.
 pub const PATIENCE: Millis = Millis::new(400);
 
-pub async fn carrier(url: &str) -> SnsCarrier<SystemClock> {
-    carrier_that_connects_within(CONNECT, url).await
+pub async fn carrier(provider: Provider, url: &str) -> AnyCarrier<SystemClock> {
+    carrier_that_connects_within(CONNECT, provider, url).await
 }
 
-pub async fn carrier_that_connects_within(connect: Millis, url: &str) -> SnsCarrier<SystemClock> {
+pub async fn carrier_that_connects_within(connect: Millis, provider: Provider, url: &str) -> AnyCarrier<SystemClock> {
     let parts = Parts {
         endpoint_url: Some(url.into()),
         region: Some(aws_sdk_sns::config::Region::new("eu-central-1")),
         credentials: Some(credentials()),
         ..Parts::default()
     };
-    let client = Aws::with(parts).await.unwrap().sns(CarrierTimeouts { connect, operation: OPERATION });
-    SnsCarrier::new(client, SystemClock, SnsSettings::default())
+    let (aws, limits) = (Aws::with(parts).await.unwrap(), CarrierTimeouts { connect, operation: OPERATION });
+    match provider {
+        Provider::Sns => AnyCarrier::Sns(SnsCarrier::new(aws.sns(limits), SystemClock, SnsSettings::default())),
+        Provider::Eum => AnyCarrier::Eum(EumCarrier::new(aws.eum(limits), SystemClock, EumSettings::default())),
+    }
 }
 
 pub fn text() -> Text {
@@ -48,6 +54,7 @@ pub fn text() -> Text {
         sender_id: None,
         kind: Kind::Transactional,
         not_after: later,
+        expires_at: later,
         time_allowed: OPERATION,
     }
 }
@@ -59,14 +66,14 @@ pub fn impatient_text() -> Text {
 /// An endpoint, and a carrier that sends to it.
 pub struct Bench {
     pub endpoint: Endpoint,
-    pub carrier: SnsCarrier<SystemClock>,
+    pub carrier: AnyCarrier<SystemClock>,
     sent: usize,
 }
 
 impl Bench {
-    pub async fn start() -> Self {
-        let endpoint = Endpoint::start(Script::Accept).await;
-        let carrier = carrier(&endpoint.url).await;
+    pub async fn start(provider: Provider) -> Self {
+        let endpoint = Endpoint::start(accept(provider)).await;
+        let carrier = carrier(provider, &endpoint.url).await;
         Self { endpoint, carrier, sent: 0 }
     }
 
@@ -76,7 +83,12 @@ impl Bench {
         self.endpoint.play(script.clone());
         let outcome = self.carrier.send(&text).await;
         self.sent += 1;
-        assert_eq!((self.endpoint.requests(), self.endpoint.connections()), (self.sent, self.sent), "{script:?}");
+        assert_eq!(
+            (self.endpoint.requests(), self.endpoint.connections()),
+            (self.sent, self.sent),
+            "{}",
+            script.shown()
+        );
         outcome
     }
 

@@ -8,16 +8,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-pub const MESSAGE_ID: &str = "8d3b4d5e-0000-1111-2222-333344445555";
-pub const REQUEST_ID: &str = "8d3b4d5e-0000-1111-2222-666677778888";
-
 /// What is done with each connection.
 #[derive(Clone, Debug)]
 pub enum Script {
-    /// A whole, good answer. The connection stays open for more.
-    Accept,
-    /// A good answer that says nothing of closing, and then closes.
-    AcceptAndClose,
+    /// These bytes once the request was read. The connection stays open for more.
+    SayOn(String),
     /// These bytes once the request was read, then closes.
     Say(String),
     /// These bytes once the request was read, then nothing.
@@ -28,6 +23,13 @@ pub enum Script {
     ResetWithin,
     /// Closes the connection before anything was read.
     CloseAtOnce,
+}
+
+impl Script {
+    /// Without the number that errors quote.
+    pub fn shown(&self) -> String {
+        format!("{self:?}").replace("15550142973", "…")
+    }
 }
 
 pub struct Endpoint {
@@ -121,11 +123,10 @@ async fn rest_of_request(stream: &mut TcpStream, first: u8) -> Option<()> {
 /// Plays the script for one request; `None` when the connection is over.
 async fn answer(stream: &mut TcpStream, script: &Script) -> Option<()> {
     match script {
-        Script::Accept => {
-            stream.write_all(accepted().as_bytes()).await.ok()?;
+        Script::SayOn(text) => {
+            stream.write_all(text.as_bytes()).await.ok()?;
             return Some(());
         }
-        Script::AcceptAndClose => stream.write_all(accepted().as_bytes()).await.ok()?,
         Script::Say(text) => stream.write_all(text.as_bytes()).await.ok()?,
         Script::SayAndStay(text) => {
             stream.write_all(text.as_bytes()).await.ok()?;
@@ -135,32 +136,4 @@ async fn answer(stream: &mut TcpStream, script: &Script) -> Option<()> {
         Script::ResetWithin | Script::CloseAtOnce => {}
     }
     None
-}
-
-/// An answer with this status line and body.
-pub fn http(status: &str, body: &str) -> String {
-    let length = body.len();
-    format!("HTTP/1.1 {status}\r\nx-amzn-requestid: {REQUEST_ID}\r\ncontent-length: {length}\r\n\r\n{body}")
-}
-
-/// What SNS says when it takes a text.
-pub fn accepted() -> String {
-    http("200 OK", &publish_response(&format!("<MessageId>{MESSAGE_ID}</MessageId>")))
-}
-
-pub fn publish_response(result: &str) -> String {
-    format!(
-        "<PublishResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\"><PublishResult>{result}</PublishResult>\
-         <ResponseMetadata><RequestId>{REQUEST_ID}</RequestId></ResponseMetadata></PublishResponse>"
-    )
-}
-
-/// What SNS says when it does not: like the real one, the message quotes the number.
-pub fn error(status: u16, code: &str) -> String {
-    let body = format!(
-        "<ErrorResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\"><Error><Type>Sender</Type><Code>{code}\
-         </Code><Message>Invalid parameter: PhoneNumber Reason: +15550142973 is not valid</Message></Error><RequestId>\
-         {REQUEST_ID}</RequestId></ErrorResponse>"
-    );
-    http(&format!("{status} Answer"), &body)
 }

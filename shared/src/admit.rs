@@ -23,8 +23,14 @@ impl Keys {
     /// The keys that follow from `root`.
     #[must_use]
     pub fn derive(root: &FingerprintKey) -> Self {
-        Self { fingerprint: root.derive("command"), destination: root.derive("destination") }
+        Self { fingerprint: root.derive("command"), destination: destination_key(root) }
     }
+}
+
+/// The key under which numbers are hashed, wherever they are looked for.
+#[must_use]
+pub fn destination_key(root: &FingerprintKey) -> FingerprintKey {
+    root.derive("destination")
 }
 
 /// The admission flow.

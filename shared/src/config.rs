@@ -2,9 +2,12 @@
 
 mod reader;
 
+use std::collections::BTreeSet;
+
 use crate::dispatch::Timing;
 use crate::idempotency::{DedupWindow, WindowTerms};
 use crate::notification::{Policy, Provider, Silence};
+use crate::tenant::TenantId;
 use crate::time::Millis;
 
 use reader::Reader;
@@ -44,6 +47,8 @@ pub struct AdmissionConfig {
     pub mac_key_id: String,
     /// How the gateway says who calls.
     pub caller: CallerRule,
+    /// Who may decide about unknowns of any tenant.
+    pub operators: BTreeSet<TenantId>,
     /// How long a key is remembered.
     pub window: DedupWindow,
     /// The longest life a command may ask for.
@@ -108,6 +113,14 @@ pub struct ReconciliationConfig {
     pub tables: Tables,
     /// Where doorbells hang.
     pub doorbell_queue_url: String,
+    /// The KMS key that the MAC root is made with.
+    pub mac_key_id: String,
+    /// The log group that SNS writes of successes; that of failures is named after it.
+    pub sns_log_group: String,
+    /// Through whom texts go.
+    pub provider: Provider,
+    /// The longest life a command may ask for.
+    pub lifetime_max: Millis,
     /// The numbers decisions depend on.
     pub policy: Policy,
 }
@@ -131,13 +144,15 @@ impl AdmissionConfig {
     /// All [`ConfigFaults`] at once.
     pub fn read(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigFaults> {
         let mut from = Reader::new(&lookup);
-        let (policy, lifetime_max) = (policy(&mut from), from.seconds("MESSAGE_LIFETIME_MAX_SECONDS", 600, 5..=86_400));
+        let (policy, lifetime_max) = (policy(&mut from), lifetime_max(&mut from));
+        let caller = caller(&mut from);
         let config = Self {
             tables: tables(&mut from),
             doorbell_queue_url: from.required("DOORBELL_QUEUE_URL"),
             seal_key_id: from.required("SEAL_KEY_ID"),
             mac_key_id: from.required("MAC_KEY_ID"),
-            caller: caller(&mut from),
+            operators: operators(&mut from, &caller),
+            caller,
             window: window(&mut from, lifetime_max, policy.clock_skew),
             lifetime_max,
             policy,
@@ -190,6 +205,10 @@ impl ReconciliationConfig {
         let config = Self {
             tables: tables(&mut from),
             doorbell_queue_url: from.required("DOORBELL_QUEUE_URL"),
+            mac_key_id: from.required("MAC_KEY_ID"),
+            sns_log_group: from.required("SNS_LOG_GROUP"),
+            provider: provider(&mut from),
+            lifetime_max: lifetime_max(&mut from),
             policy: policy(&mut from),
         };
         from.finish(config)
@@ -238,14 +257,49 @@ fn carriage(from: &mut Reader<'_>) -> Carriage {
         origination_identity: from.optional("EUM_ORIGINATION_IDENTITY", rule, is_eum_name),
         protect_configuration_id: from.optional("EUM_PROTECT_CONFIGURATION_ID", rule, is_eum_name),
     };
+    match provider(from) {
+        Provider::Sns => sns,
+        Provider::Eum => eum,
+    }
+}
+
+fn lifetime_max(from: &mut Reader<'_>) -> Millis {
+    from.seconds("MESSAGE_LIFETIME_MAX_SECONDS", 600, 5..=86_400)
+}
+
+fn provider(from: &mut Reader<'_>) -> Provider {
     match from.text("PROVIDER").as_deref() {
-        None | Some("sns") => sns,
-        Some("eum") => eum,
+        None | Some("sns") => Provider::Sns,
+        Some("eum") => Provider::Eum,
         Some(_) => {
             from.fault("PROVIDER", "must be sns or eum");
-            sns
+            Provider::Sns
         }
     }
+}
+
+/// Named as people name them, known as callers are: ARNs of users and roles, or what the issuer calls them.
+fn operators(from: &mut Reader<'_>, caller: &CallerRule) -> BTreeSet<TenantId> {
+    let issuer = match caller {
+        CallerRule::Iam => None,
+        CallerRule::Jwt { .. } => from.text("JWT_ISSUER"),
+    };
+    let list = from.text("OPERATOR_PRINCIPALS").unwrap_or_default();
+    let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let known: Option<BTreeSet<TenantId>> = names
+        .map(|name| match caller {
+            CallerRule::Iam => TenantId::of_iam(name),
+            CallerRule::Jwt { .. } => issuer.as_deref().map(|issuer| TenantId::of_jwt(issuer, name)),
+        })
+        .collect();
+    known.unwrap_or_else(|| {
+        let rule = match caller {
+            CallerRule::Iam => "must be ARNs of IAM users and roles, with commas between",
+            CallerRule::Jwt { .. } => "needs JWT_ISSUER, which says who calls them so",
+        };
+        from.fault("OPERATOR_PRINCIPALS", rule);
+        BTreeSet::new()
+    })
 }
 
 /// A function reads the numbers that its template sets; those it has no use for keep their defaults.
@@ -445,6 +499,23 @@ mod tests {
         {
             assert!(silence(changes).unwrap_err().to_string().contains("SILENCE_POLICY"));
         }
+    }
+
+    #[test]
+    fn operators_are_known_as_callers_are() {
+        let operators = |changes: &[(&str, &str)]| admission(changes).map(|config| config.operators);
+        assert_eq!(operators(&[]).unwrap(), BTreeSet::new());
+        let named = operators(&[(
+            "OPERATOR_PRINCIPALS",
+            "arn:aws:iam::111122223333:role/ops, arn:aws:iam::111122223333:user/jo",
+        )]);
+        let known = ["arn:aws:sts::111122223333:assumed-role/ops/s", "arn:aws:iam::111122223333:user/jo"];
+        assert_eq!(named.unwrap(), known.into_iter().filter_map(TenantId::of_iam).collect());
+        assert!(operators(&[("OPERATOR_PRINCIPALS", "ops")]).is_err());
+        let jwt = [("AUTHORIZATION", "jwt"), ("OPERATOR_PRINCIPALS", "jo")];
+        assert!(operators(&jwt).is_err());
+        let told = [jwt.as_slice(), &[("JWT_ISSUER", "https://issuer.example")]].concat();
+        assert_eq!(operators(&told).unwrap(), BTreeSet::from([TenantId::of_jwt("https://issuer.example", "jo")]));
     }
 
     #[test]

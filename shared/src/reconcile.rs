@@ -124,8 +124,9 @@ where
                 tally.failed = tally.failed.saturating_add(1);
                 return false;
             };
-            let looks = page.ids.into_iter().map(async |id| self.look_in_time(&id, invocation).await);
-            let mut done = core::pin::pin!(stream::iter(looks).buffer_unordered(self.at_once.max(1)));
+            // Each look owns its id: a future that borrows it from the closure's argument could not move between threads.
+            let looks = page.ids.into_iter().map(|id| async move { self.look_in_time(&id, invocation).await });
+            let mut done = stream::iter(looks).buffer_unordered(self.at_once.max(1));
             let mut is_cut_short = false;
             while let Some(done) = done.next().await {
                 is_cut_short |= matches!(done, Done::NoTimeLeft);

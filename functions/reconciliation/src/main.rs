@@ -12,7 +12,7 @@ async fn main() -> Result<(), Error> {
     telemetry::init();
     let config = ReconciliationConfig::read(|name| std::env::var(name).ok())?;
     let aws = Aws::from_env().await?;
-    let handler = Arc::new(Handler::start(&aws, config, SystemClock).await);
+    let handler = Arc::new(Handler::start(&aws, config, SystemClock).await?);
     run_concurrent(service_fn(move |event| {
         let handler = Arc::clone(&handler);
         async move { handler.handle(event).await }

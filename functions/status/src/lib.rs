@@ -41,11 +41,11 @@ impl Handler {
     }
 
     async fn answer(&self, asked: &GatewayRequest) -> Result<Response, Problem> {
-        let GatewayRequest { request, tenant } = asked;
+        let GatewayRequest { request, tenant, .. } = asked;
         match Route::of(&request.method, &request.path)? {
             Route::Status(id) => self.status(request, tenant, &id).await,
             Route::Evidence(id) => self.evidence(tenant, &id).await,
-            Route::Create | Route::Cancel(_) => Err(RouteFault::NotFound.into()),
+            Route::Create | Route::Cancel(_) | Route::Resolution(_) => Err(RouteFault::NotFound.into()),
         }
     }
 

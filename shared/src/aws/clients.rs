@@ -179,6 +179,26 @@ impl Aws {
             .timeout_config(carrier_timeouts(limits.operation).connect_timeout(limits.connect.to_std()).build())
             .build()
     }
+
+    /// CloudWatch Logs, for reading.
+    #[must_use]
+    pub fn logs(&self) -> aws_sdk_cloudwatchlogs::Client {
+        let config = aws_sdk_cloudwatchlogs::config::Builder::from(&self.config)
+            .retry_config(retries(SMALL_ATTEMPTS))
+            .timeout_config(timeouts(SMALL_OPERATION))
+            .build();
+        aws_sdk_cloudwatchlogs::Client::from_conf(config)
+    }
+
+    /// SNS, for reading the account's settings. Nothing is published through it: it tries again.
+    #[must_use]
+    pub fn sns_settings(&self) -> aws_sdk_sns::Client {
+        let config = aws_sdk_sns::config::Builder::from(&self.config)
+            .retry_config(retries(SMALL_ATTEMPTS))
+            .timeout_config(timeouts(SMALL_OPERATION))
+            .build();
+        aws_sdk_sns::Client::from_conf(config)
+    }
 }
 
 /// The limits of one provider call that may take `operation` in all.
@@ -209,7 +229,7 @@ fn retries(attempts: u32) -> RetryConfig {
 /// ring: its start-up costs a fraction of a millisecond, where the alternative gathers entropy for tens of them.
 const CRYPTO: CryptoMode = CryptoMode::Ring;
 
-/// One pool for DynamoDB, SQS and KMS.
+/// One pool for all but provider calls.
 fn pooled() -> SharedHttpClient {
     aws_smithy_http_client::Builder::new()
         .tls_provider(Provider::Rustls(CRYPTO))

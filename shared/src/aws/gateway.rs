@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::config::CallerRule;
 use crate::http::{Problem, Request, Response};
+use crate::notification::PrincipalId;
 use crate::tenant::TenantId;
 
 /// One request, with its caller.
@@ -17,6 +18,8 @@ pub struct GatewayRequest {
     pub request: Request,
     /// By whom.
     pub tenant: TenantId,
+    /// By which person or session, where the authoriser says that.
+    pub principal: Option<PrincipalId>,
 }
 
 /// Reads an event.
@@ -29,14 +32,16 @@ pub fn read_event(event: &RawValue, rule: &CallerRule) -> Result<GatewayRequest,
         return Err(Problem::unreadable_event());
     };
     let context = &event.request_context;
-    let tenant = context.authorizer.as_ref().and_then(|authorizer| caller(authorizer, rule));
+    let authorizer = context.authorizer.as_ref();
+    let tenant = authorizer.and_then(|authorizer| caller(authorizer, rule)).ok_or_else(Problem::unauthenticated);
+    let principal = authorizer.and_then(|authorizer| principal(authorizer, rule));
     let request = Request {
         method: context.http.method.as_str().to_owned(),
         path: without_stage(path, context.stage.as_deref()).to_owned(),
         headers: headers(&event),
         body: body(&event).ok_or_else(Problem::unreadable_event)?,
     };
-    Ok(GatewayRequest { request, tenant: tenant.ok_or_else(Problem::unauthenticated)? })
+    Ok(GatewayRequest { request, tenant: tenant?, principal })
 }
 
 /// A named stage stands before the path.
@@ -58,39 +63,28 @@ fn body(event: &ApiGatewayV2httpRequest) -> Option<Vec<u8>> {
 
 fn caller(authorizer: &ApiGatewayRequestAuthorizer, rule: &CallerRule) -> Option<TenantId> {
     match rule {
-        CallerRule::Iam => {
-            let arn = authorizer.iam.as_ref()?.user_arn.as_deref()?;
-            iam_principal(arn).map(|parts| TenantId::derive(&["iam", parts.partition, parts.account, &parts.principal]))
-        }
-        CallerRule::Jwt { claim } => {
-            let claims = &authorizer.jwt.as_ref()?.claims;
-            let named = |name: &str| claims.get(name).filter(|value| !value.is_empty());
-            Some(TenantId::derive(&["jwt", named("iss")?, named(claim)?]))
+        CallerRule::Iam => TenantId::of_iam(user_arn(authorizer)?),
+        CallerRule::Jwt { claim } => Some(TenantId::of_jwt(named(authorizer, "iss")?, named(authorizer, claim)?)),
+    }
+}
+
+/// Who it was, down to the session: whose tenant that is, is another question.
+fn principal(authorizer: &ApiGatewayRequestAuthorizer, rule: &CallerRule) -> Option<PrincipalId> {
+    match rule {
+        CallerRule::Iam => Some(PrincipalId::derive(&["iam", user_arn(authorizer)?])),
+        CallerRule::Jwt { .. } => {
+            Some(PrincipalId::derive(&["jwt", named(authorizer, "iss")?, named(authorizer, "sub")?]))
         }
     }
 }
 
-struct IamPrincipal<'a> {
-    partition: &'a str,
-    account: &'a str,
-    principal: String,
+fn user_arn(authorizer: &ApiGatewayRequestAuthorizer) -> Option<&str> {
+    authorizer.iam.as_ref()?.user_arn.as_deref()
 }
 
-/// A user or role. The last part of an assumed role's ARN is the session's name, which callers choose themselves.
-fn iam_principal(arn: &str) -> Option<IamPrincipal<'_>> {
-    let parts: Vec<&str> = arn.splitn(6, ':').collect();
-    let ["arn", partition, "iam" | "sts", "", account, resource] = parts.as_slice() else { return None };
-    if account.is_empty() || resource.is_empty() {
-        return None;
-    }
-    let principal = match resource.split_once('/') {
-        Some(("assumed-role", role_and_session)) => {
-            let (role, _session) = role_and_session.rsplit_once('/')?;
-            format!("role/{role}")
-        }
-        _ => (*resource).to_owned(),
-    };
-    Some(IamPrincipal { partition, account, principal })
+fn named<'a>(authorizer: &'a ApiGatewayRequestAuthorizer, claim: &str) -> Option<&'a str> {
+    let value = authorizer.jwt.as_ref()?.claims.get(claim)?;
+    Some(value.as_str()).filter(|value| !value.is_empty())
 }
 
 /// The answer as the gateway wants it.
@@ -110,27 +104,6 @@ pub fn reply(response: Response) -> ApiGatewayV2httpResponse {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn tenant_of(arn: &str) -> Option<String> {
-        iam_principal(arn).map(|parts| format!("{}|{}|{}", parts.partition, parts.account, parts.principal))
-    }
-
-    #[test]
-    fn a_roles_session_name_is_not_identity() {
-        let role = tenant_of("arn:aws:sts::123456789012:assumed-role/checkout/session-1").unwrap();
-        assert_eq!(role, "aws|123456789012|role/checkout");
-        assert_eq!(tenant_of("arn:aws:sts::123456789012:assumed-role/checkout/session-2"), Some(role));
-    }
-
-    #[test]
-    fn users_and_accounts_are_told_apart() {
-        assert_eq!(tenant_of("arn:aws:iam::1:user/a/b"), Some(String::from("aws|1|user/a/b")));
-        assert_eq!(tenant_of("arn:aws:iam::1:root"), Some(String::from("aws|1|root")));
-        for arn in ["", "arn:aws:iam::1", "arn:aws:s3:::bucket", "arn:aws:iam:::root", "arn:aws:sts::1:assumed-role/x"]
-        {
-            assert_eq!(tenant_of(arn), None, "{arn}");
-        }
-    }
 
     #[test]
     fn a_named_stage_is_not_part_of_the_path() {

@@ -13,7 +13,8 @@ use crate::ports::{Clock, SealFault};
 /// The longest that a warm-up holds up the first event.
 const LIMIT: Duration = Duration::from_millis(2_000);
 
-/// Without its MAC root, admission can tell no command from another: there is no use in starting.
+/// Without the MAC root, admission can tell no command from another and reconciliation finds no number: there is no use
+/// in starting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("KMS did not make the MAC that fingerprints are rooted in: see MAC_KEY_ID, and the right to kms:GenerateMac")]
 pub struct NoMacRoot;
@@ -33,7 +34,20 @@ pub async fn admission<C: Clock>(
     root.map_err(|_: SealFault| NoMacRoot)
 }
 
-/// Dispatch, reconciliation and status: a connection to DynamoDB. What they need beside it takes an event to ask for.
+/// Reconciliation: the MAC root, under which it finds numbers, and a connection to DynamoDB.
+///
+/// # Errors
+/// [`NoMacRoot`].
+pub async fn reconciliation(
+    kms: &aws_sdk_kms::Client,
+    mac_key_id: &str,
+    ledger: &Ledger,
+) -> Result<FingerprintKey, NoMacRoot> {
+    let (root, ()) = tokio::join!(mac_root(kms, mac_key_id), bounded("read", ledger.touch()));
+    root.map_err(|_: SealFault| NoMacRoot)
+}
+
+/// Dispatch and status: a connection to DynamoDB. What they need beside it takes an event to ask for.
 pub async fn reader(ledger: &Ledger) {
     bounded("read", ledger.touch()).await;
 }

@@ -28,7 +28,7 @@ pub enum BodyFault {
 }
 
 /// The longest body read: 1,600 characters, each as two `\uXXXX`, and room for the rest.
-const MAX_BYTES: usize = 32 * 1_024;
+pub(super) const MAX_BYTES: usize = 32 * 1_024;
 
 const REQUIRED: &str = "is required";
 const UNKNOWN: &str = "is not known here; known are event {type, id}, to, message, expires_at, sender_id, kind";
@@ -45,22 +45,31 @@ pub fn read_command(body: &[u8]) -> Result<Command, BodyFault> {
     let mut faults = Faults::default();
     let command = faults.command(&value);
     match command {
-        Some(command) if faults.0.is_empty() => Ok(command),
-        _ => Err(BodyFault::Fields(faults.0)),
+        Some(command) if faults.is_empty() => Ok(command),
+        _ => Err(faults.into_fault()),
     }
 }
 
+/// What is wrong with a body, member by member.
 #[derive(Default)]
-struct Faults(Vec<FieldFault>);
+pub(super) struct Faults(Vec<FieldFault>);
 
 impl Faults {
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn into_fault(self) -> BodyFault {
+        BodyFault::Fields(self.0)
+    }
+
     fn add(&mut self, pointer: &str, rule: &'static str) {
         self.0.push(FieldFault { pointer: pointer.to_owned(), rule });
     }
 
     fn command(&mut self, value: &Value) -> Option<Command> {
         let members = self.object("", value)?;
-        self.no_others("", members, &["event", "to", "message", "expires_at", "sender_id", "kind"]);
+        self.no_others("", members, &["event", "to", "message", "expires_at", "sender_id", "kind"], UNKNOWN);
         let event = self.event(members);
         let to = self.text(members, "", "to", PhoneNumber::RULE, PhoneNumber::parse);
         let message = self.text(members, "", "message", MessageText::RULE, MessageText::parse);
@@ -85,7 +94,7 @@ impl Faults {
             return None;
         };
         let event = self.object("/event", value)?;
-        self.no_others("/event", event, &["type", "id"]);
+        self.no_others("/event", event, &["type", "id"], UNKNOWN);
         let r#type = self.text(event, "/event", "type", EventType::RULE, EventType::parse);
         let id = self.text(event, "/event", "id", EventId::RULE, EventId::parse);
         Some(Event { r#type: r#type?, id: id? })
@@ -101,7 +110,7 @@ impl Faults {
         }
     }
 
-    fn object<'a>(&mut self, pointer: &str, value: &'a Value) -> Option<&'a Map<String, Value>> {
+    pub(super) fn object<'a>(&mut self, pointer: &str, value: &'a Value) -> Option<&'a Map<String, Value>> {
         let object = value.as_object();
         if object.is_none() {
             self.add(pointer, "must be an object");
@@ -110,15 +119,21 @@ impl Faults {
     }
 
     /// The name of an unknown member is given back only if it looks like a name: it is the client's text.
-    fn no_others(&mut self, pointer: &str, members: &Map<String, Value>, known: &[&str]) {
+    pub(super) fn no_others(
+        &mut self,
+        pointer: &str,
+        members: &Map<String, Value>,
+        known: &[&str],
+        rule: &'static str,
+    ) {
         for name in members.keys().filter(|name| !known.contains(&name.as_str())) {
             let is_plain = name.len() <= 32 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
             let shown = if is_plain { name.as_str() } else { "?" };
-            self.add(&format!("{pointer}/{shown}"), UNKNOWN);
+            self.add(&format!("{pointer}/{shown}"), rule);
         }
     }
 
-    fn text<T>(
+    pub(super) fn text<T>(
         &mut self,
         members: &Map<String, Value>,
         parent: &str,

@@ -5,6 +5,7 @@ mod body;
 mod etag;
 mod problem;
 mod request;
+mod resolution;
 mod response;
 mod route;
 mod strict_json;
@@ -14,6 +15,7 @@ pub use body::{BodyFault, FieldFault, read_command};
 pub use etag::{etag, if_match, none_match};
 pub use problem::Problem;
 pub use request::Request;
+pub use resolution::read_resolution;
 pub use response::Response;
 pub use route::{Route, RouteFault};
 #[cfg(feature = "lambda")]

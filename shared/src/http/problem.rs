@@ -5,7 +5,10 @@ use serde::Serialize;
 use crate::admit::NotAdmitted;
 use crate::cancel::NotCancelled;
 use crate::idempotency::{KeyFault, NotRun};
+use crate::notification::NotDecidable;
 use crate::ports::Unreadable;
+use crate::resolve::NotResolved;
+use crate::time::EpochMillis;
 
 use super::{BodyFault, FieldFault, Response, RouteFault};
 
@@ -60,6 +63,37 @@ impl Problem {
     #[must_use]
     pub fn changed() -> Self {
         Self::new(412, "precondition_failed", "the notification has changed since the revision named in If-Match")
+    }
+
+    /// `If-Match` is missing, or names no revision, where a decision rests on what was seen.
+    #[must_use]
+    pub fn precondition_required() -> Self {
+        let detail = "send If-Match with the ETag of the revision that the decision is about";
+        Self::new(428, "precondition_required", detail)
+    }
+
+    /// A decision that changed nothing, at `now`.
+    #[must_use]
+    pub fn not_resolved(fault: NotResolved, now: EpochMillis) -> Self {
+        match fault {
+            NotResolved::NotFound => Self::not_found(),
+            NotResolved::Changed => Self::changed(),
+            NotResolved::NotDecidable(fault) => Self::not_decidable(fault, now),
+            NotResolved::Unavailable => Self::unavailable("look at the notification, then decide again"),
+        }
+    }
+
+    fn not_decidable(fault: NotDecidable, now: EpochMillis) -> Self {
+        match fault {
+            NotDecidable::NotUnknown => Self::new(409, "not_unknown", fault),
+            NotDecidable::Settled => Self::new(409, "already_settled", fault),
+            NotDecidable::Expired => Self::new(409, "expired", fault),
+            NotDecidable::AttemptsUsedUp => Self::new(409, "attempts_used_up", fault),
+            NotDecidable::MayBeRunning { until } => {
+                let secs = u32::try_from(until.since(now).secs_ceil()).unwrap_or(RETRY_AFTER_SECS).max(1);
+                Self { retry_after_secs: Some(secs), ..Self::new(409, "attempt_may_be_running", fault) }
+            }
+        }
     }
 
     /// The command is over, and its answer was longer than what is kept.
@@ -127,6 +161,7 @@ const fn title(status: u16) -> &'static str {
         412 => "Precondition Failed",
         413 => "Content Too Large",
         415 => "Unsupported Media Type",
+        428 => "Precondition Required",
         503 => "Service Unavailable",
         _ => "Error",
     }

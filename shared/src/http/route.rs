@@ -9,6 +9,8 @@ pub enum Route {
     Create,
     /// `POST /v1/notifications/{id}/cancel`
     Cancel(NotificationId),
+    /// `POST /v1/notifications/{id}/resolution`
+    Resolution(NotificationId),
     /// `GET /v1/notifications/{id}`
     Status(NotificationId),
     /// `GET /v1/notifications/{id}/evidence`
@@ -47,6 +49,7 @@ impl Route {
             None => expect("GET").and(id).map(Self::Status),
             Some("evidence") => expect("GET").and(id).map(Self::Evidence),
             Some("cancel") => expect("POST").and(id).map(Self::Cancel),
+            Some("resolution") => expect("POST").and(id).map(Self::Resolution),
             Some(_) => Err(RouteFault::NotFound),
         }
     }
@@ -64,7 +67,9 @@ mod tests {
         assert_eq!(Route::of("POST", "/v1/notifications"), Ok(Route::Create));
         assert_eq!(Route::of("GET", &at("")), Ok(Route::Status(parsed.clone())));
         assert_eq!(Route::of("GET", &at("/evidence")), Ok(Route::Evidence(parsed.clone())));
-        assert_eq!(Route::of("POST", &at("/cancel")), Ok(Route::Cancel(parsed)));
+        assert_eq!(Route::of("POST", &at("/cancel")), Ok(Route::Cancel(parsed.clone())));
+        assert_eq!(Route::of("POST", &at("/resolution")), Ok(Route::Resolution(parsed)));
+        assert_eq!(Route::of("GET", &at("/resolution")), Err(RouteFault::MethodNotAllowed { allow: "POST" }));
         assert_eq!(Route::of("GET", "/v1/notifications"), Err(RouteFault::MethodNotAllowed { allow: "POST" }));
         assert_eq!(Route::of("DELETE", &at("")), Err(RouteFault::MethodNotAllowed { allow: "GET" }));
         for path in

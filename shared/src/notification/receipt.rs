@@ -58,6 +58,8 @@ pub enum DeliveryCode {
     BlockedByCarrier,
     /// The provider does not carry it: a block list, or a protect configuration.
     BlockedByProvider,
+    /// The recipient's phone does not take texts like it.
+    BlockedByRecipient,
     /// There is no such number.
     InvalidNumber,
     /// The message itself is not acceptable.

@@ -19,7 +19,9 @@ pub const TABLES: [(&str, &str); 2] = [
         "AttributeDefinitions": [
             {"AttributeName": "pk", "AttributeType": "S"},
             {"AttributeName": "due_shard", "AttributeType": "N"},
-            {"AttributeName": "due_at", "AttributeType": "N"}
+            {"AttributeName": "due_at", "AttributeType": "N"},
+            {"AttributeName": "to", "AttributeType": "S"},
+            {"AttributeName": "acc", "AttributeType": "N"}
         ],
         "BillingMode": "PAY_PER_REQUEST",
         "GlobalSecondaryIndexes": [{
@@ -27,6 +29,13 @@ pub const TABLES: [(&str, &str); 2] = [
             "KeySchema": [
                 {"AttributeName": "due_shard", "KeyType": "HASH"},
                 {"AttributeName": "due_at", "KeyType": "RANGE"}
+            ],
+            "Projection": {"ProjectionType": "KEYS_ONLY"}
+        }, {
+            "IndexName": "by_destination",
+            "KeySchema": [
+                {"AttributeName": "to", "KeyType": "HASH"},
+                {"AttributeName": "acc", "KeyType": "RANGE"}
             ],
             "Projection": {"ProjectionType": "KEYS_ONLY"}
         }],

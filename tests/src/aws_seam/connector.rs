@@ -14,7 +14,7 @@ use aws_smithy_types::body::SdkBody;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 
-use super::{Fault, Request, Seam, database, keys, lock, provider, queue};
+use super::{Fault, Request, Seam, database, keys, lock, logs, provider, queue};
 
 /// What each request is called by its service.
 pub const REQUEST_ID: &str = "00000000-0000-4000-a000-000000000000";
@@ -92,6 +92,7 @@ impl Seam {
             Some(("sns", _)) => provider::serve_sns(self, request),
             Some(("sms-voice", _)) => provider::serve_eum(self, request),
             Some(("kms", _)) => keys::serve(self, request),
+            Some(("logs", _)) => logs::serve(self, request),
             _ => Err((400, "UnknownOperationException")),
         };
         served.unwrap_or_else(|(status, code)| error(request, status, code))

@@ -1,8 +1,9 @@
 //! AWS in process, under the real SDK.
 //!
 //! [`Seam`] is an HTTP client for the SDK that has no sockets. What the SDK sends is answered right here: DynamoDB by
-//! the engine `dynoxide`, with tables as the template makes them; SQS, SNS, End User Messaging and KMS by small models of
-//! what the service uses of them. So everything above the wire is production code: adapters, client options, retries, serialisation.
+//! the engine `dynoxide`, with tables as the template makes them; SQS, SNS, End User Messaging, KMS and CloudWatch Logs by small
+//! models of what the service uses of them. So everything above the wire is production code: adapters, client options, retries,
+//! serialisation.
 //!
 //! ```
 //! # use sendonce::ports::{Doorbell, Records};
@@ -32,13 +33,16 @@
 //!   `…Before` means that nothing was done, `…After` that all was done and its answer was lost.
 //! * **The queue** delivers at least once: [`Seam::receive`], [`Seam::delete`], [`Seam::deliver_again`].
 //! * **Texts** that the provider took, which is the ground truth of a test, are in [`Seam::texts`].
+//! * **Log groups** are written by tests, as SNS would: [`Seam::write_log`], [`Seam::subscribe`].
 //! * **Items** can be read, planted and swept: [`Seam::items`], [`Seam::item`], [`Seam::plant`], [`Seam::sweep_ttl`].
 
+mod account;
 mod clock;
 mod connector;
 mod database;
 mod fault;
 mod keys;
+mod logs;
 mod provider;
 mod queue;
 mod request;
@@ -61,6 +65,7 @@ pub use connector::REQUEST_ID;
 pub use database::{EVIDENCE, NOTIFICATIONS, TABLES, item_size};
 pub use fault::Fault;
 pub use keys::{MAC_KEY, SEAL_KEY};
+pub use logs::SNS_LOG_GROUP;
 pub use provider::Taken;
 pub use queue::{Message, QUEUE_URL};
 pub use request::Request;
@@ -84,6 +89,8 @@ struct Inner {
     queue: Mutex<queue::Queue>,
     keys: Mutex<keys::Keys>,
     taken: Mutex<Vec<Taken>>,
+    logs: Mutex<logs::Logs>,
+    account: Mutex<account::Account>,
 }
 
 /// The production adapters on a seam, made as the functions make them.

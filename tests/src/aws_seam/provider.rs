@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::connector::{Answer, Served};
 use super::request::field;
-use super::{Request, Seam, lock};
+use super::{Request, Seam, account, lock};
 
 /// A text that the provider took.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ fn take(seam: &Seam, to: String, message: String, attributes: BTreeMap<String, S
 
 pub(super) fn serve_sns(seam: &Seam, request: &Request) -> Served {
     if request.name() != "Publish" {
-        return Err((400, "InvalidAction"));
+        return account::serve(seam, request);
     }
     let to = field(&request.body, "PhoneNumber").ok_or((400, "InvalidParameter"))?;
     let message = field(&request.body, "Message").ok_or((400, "InvalidParameter"))?;

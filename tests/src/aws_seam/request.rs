@@ -65,6 +65,7 @@ fn service_of(target: &str) -> &str {
         "TrentService" => "kms",
         "AmazonSQS" => "sqs",
         "PinpointSMSVoiceV2" => "sms-voice",
+        "Logs_20140328" => "logs",
         dynamodb if dynamodb.starts_with("DynamoDB_") => "dynamodb",
         other => other,
     }

@@ -3,7 +3,7 @@
 use sendonce::idempotency::{Fingerprint, FingerprintKey, Guard, IdempotencyKey, Nonce, Scope, StoredAnswer};
 use sendonce::notification::{
     Accepted, Actor, AttemptId, Command, Event, EventId, EventType, Fact, Function, Kind, MessageText, NotificationId,
-    Payload, PhoneNumber, Policy, Progress, Provider, Record, Reference, Row, Sealed, SenderId, Transition,
+    Payload, PhoneNumber, Policy, Progress, Provider, Record, Reference, Row, Sealed, SenderId, Silence, Transition,
 };
 use sendonce::ports::Admission;
 use sendonce::tenant::TenantId;
@@ -128,7 +128,7 @@ pub fn policy() -> Policy {
         backoff_base: Millis::from_secs(2),
         backoff_max: Millis::from_secs(60),
         index_lag: Millis::from_secs(60),
-        silence: sendonce::notification::Silence::Stop,
+        silence: Silence::Stop,
     }
 }
 

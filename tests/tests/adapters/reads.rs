@@ -1,8 +1,10 @@
-//! `Records`, `DueWork`, `EvidenceLog`.
+//! `Records`, `DueWork`, `Destinations`, `EvidenceLog`.
 
-use sendonce::idempotency::Nonce;
-use sendonce::notification::{Fact, Function, NotificationId, Row, StopReason};
-use sendonce::ports::{Admissions, DueWork, EvidenceLog, Records, Transitions, Unreadable, Written};
+use sendonce::idempotency::{FingerprintKey, Nonce};
+use sendonce::notification::{Fact, Function, NotificationId, PhoneNumber, Row, StopReason};
+use sendonce::ports::{
+    Admissions, Destinations, DueWork, EvidenceLog, Records, SentTo, Transitions, Unreadable, Written,
+};
 use sendonce::time::{EpochMillis, Millis};
 use serde_json::json;
 use tests::aws_seam::{EVIDENCE, Fault, NOTIFICATIONS, Seam};
@@ -115,6 +117,65 @@ async fn settled_work_is_not_due() {
     let record = ledger.record(&ids[0]).await.unwrap().unwrap();
     ledger.commit(&step(&record, Fact::Stopped { reason: StopReason::Cancelled })).await.unwrap();
     assert_eq!(ledger.due(shard, EpochMillis::new(i64::MAX), None).await.unwrap().ids, ids[1..]);
+}
+
+/// Notifications to one number, accepted a second apart.
+async fn sent(seam: &Seam, count: usize) -> Vec<NotificationId> {
+    let ledger = seam.adapters().await.ledger;
+    let mut ids = Vec::new();
+    for n in 0..count {
+        let mut one = admission(&format!("e-{n}"), &format!("k-{n}"), 1);
+        one.guard.nonce = Nonce::new(u128::to_be_bytes(u128::try_from(n).unwrap()));
+        one.record.accepted_at = second(n);
+        assert_eq!(ledger.admit(&one, NOW).await, Ok(Written::Done));
+        ids.push(one.record.id);
+    }
+    seam.forget_requests();
+    ids
+}
+
+fn second(n: usize) -> EpochMillis {
+    NOW.plus(Millis::from_secs(i64::try_from(n).unwrap()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn sent_to_brings_what_one_number_was_sent_in_a_span_in_one_request() {
+    let seam = Seam::new();
+    let ids = sent(&seam, 5).await;
+    let ledger = seam.adapters().await.ledger;
+    let to = admission("e-0", "k-0", 1).record.destination;
+    let whole = |ids: &[NotificationId]| Ok(SentTo { ids: ids.to_vec(), is_whole: true });
+    assert_eq!(ledger.sent_to(&to, second(0), second(4)).await, whole(&ids));
+    assert_eq!(seam.counts(), [(QUERY.into(), 1)].into());
+    assert_eq!(ledger.sent_to(&to, second(1), second(3)).await, whole(&ids[1..4]), "both ends included");
+    assert_eq!(ledger.sent_to(&to, second(1).plus(Millis::new(1)), second(2).minus(Millis::new(1))).await, whole(&[]));
+    let other = PhoneNumber::parse("+15550142974").unwrap().mac(&FingerprintKey::new([4; 32]));
+    assert_eq!(ledger.sent_to(&other, second(0), second(4)).await, whole(&[]));
+    seam.fail_times(QUERY, 3, Fault::LostBefore);
+    assert_eq!(ledger.sent_to(&to, second(0), second(4)).await, Err(Unreadable));
+}
+
+#[tokio::test(start_paused = true)]
+async fn sent_to_says_when_there_are_more_than_it_tells() {
+    let seam = Seam::new();
+    let ids = sent(&seam, 51).await;
+    let ledger = seam.adapters().await.ledger;
+    let to = admission("e-0", "k-0", 1).record.destination;
+    let fifty = ledger.sent_to(&to, second(0), second(49)).await.unwrap();
+    assert!(fifty.ids == ids[..50] && fifty.is_whole);
+    let more = ledger.sent_to(&to, second(0), second(50)).await.unwrap();
+    assert!(more.ids == ids[..50] && !more.is_whole);
+    assert_eq!(seam.count(QUERY), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn sent_to_still_finds_what_has_settled() {
+    let seam = Seam::new();
+    let ids = sent(&seam, 1).await;
+    let ledger = seam.adapters().await.ledger;
+    let record = ledger.record(&ids[0]).await.unwrap().unwrap();
+    ledger.commit(&step(&record, Fact::Stopped { reason: StopReason::Cancelled })).await.unwrap();
+    assert_eq!(ledger.sent_to(&record.destination, second(0), second(0)).await.unwrap().ids, ids);
 }
 
 #[tokio::test(start_paused = true)]

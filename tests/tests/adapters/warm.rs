@@ -22,6 +22,16 @@ async fn admission_makes_two_kms_requests_and_one_read_and_its_first_seal_none()
 }
 
 #[tokio::test(start_paused = true)]
+async fn reconciliation_makes_one_kms_request_and_one_read() {
+    let seam = Seam::new();
+    let adapters = seam.adapters().await;
+    assert!(warm::reconciliation(&adapters.kms, MAC_KEY, &adapters.ledger).await.is_ok());
+    assert_eq!(seam.counts(), [("dynamodb:GetItem".into(), 1), ("kms:GenerateMac".into(), 1)].into());
+    seam.fail_times("kms:GenerateMac", 2, Fault::CodeBefore(400, "AccessDeniedException"));
+    assert!(warm::reconciliation(&adapters.kms, MAC_KEY, &adapters.ledger).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_others_make_one_read() {
     let seam = Seam::new();
     warm::reader(&seam.adapters().await.ledger).await;

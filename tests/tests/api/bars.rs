@@ -80,7 +80,7 @@ async fn a_cold_start_is_at_most_two_kms_requests_and_one_read() {
     setting.dispatch(watch.clone()).await;
     assert_eq!(cold(), [once(GET)]);
     setting.reconciliation(watch).await;
-    assert_eq!(cold(), [once(GET)]);
+    assert_eq!(cold(), [once(GET), once("kms:GenerateMac")]);
     setting.status().await;
     assert_eq!(cold(), [once(GET)]);
 }

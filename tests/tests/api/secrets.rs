@@ -6,16 +6,16 @@ use sendonce::config::CallerRule;
 use sendonce::http::{Request, read_command};
 use sendonce::idempotency::{FingerprintKey, IdempotencyKey};
 use sendonce::notification::{DataKey, NotificationId, Payload, Sealed};
-use sendonce::ports::{EvidenceLog, Records};
+use sendonce::ports::{Clock, EvidenceLog, Records};
 use sendonce::tenant::TenantId;
 use sendonce::time::Millis;
 use serde_json::{Value, json};
-use tests::aws_seam::{Fault, NOTIFICATIONS};
+use tests::aws_seam::{Fault, NOTIFICATIONS, SNS_LOG_GROUP};
 use tracing::Level;
 
 use crate::harness::{
-    Ask, DATA_KEY, DECRYPT, DISPATCH_TIMEOUT, EXPIRES_AT, GET, Lines, NUMBER, PUBLISH, RING, SEND_TEXT, Service,
-    THROUGH_EUM, TOKEN, TRANSACT, message, reset, traces,
+    Ask, DATA_KEY, DECRYPT, DISPATCH_TIMEOUT, EXPIRES_AT, GET, Lines, LogRow, NUMBER, PUBLISH, RING, SEND_TEXT,
+    Service, THROUGH_EUM, TOKEN, TRANSACT, eum_event, message, pushed, queued, reset, traces,
 };
 
 #[test]
@@ -219,6 +219,47 @@ async fn endings(service: &Service) {
     }
 }
 
+/// All that providers report, each with the number in it, and what is no report.
+async fn reports(service: &Service) {
+    let id = service.admit("evt-reported").await;
+    service.deliver().await;
+    let attempt = service.record(&id)["att"]["S"].as_str().expect("an attempt").to_owned();
+    let (now, message) = (service.clock.now(), service.seam.texts().pop().expect("a text").message_id);
+    let reason = format!("{NUMBER} rejected {TOKEN}");
+    let rows = [
+        LogRow::failed(&message, now, &reason).text(),
+        LogRow { message_id: Some(NUMBER[1..].into()), ..LogRow::taken("x", now) }.text(),
+        LogRow { message_id: None, ..LogRow::failed("x", now, TOKEN) }.text(),
+        LogRow::taken("x", now).text().replace("2026-11-30", TOKEN),
+        format!("{{\"delivery\":{{\"destination\":\"{NUMBER}\"}}}}"),
+        reason.clone(),
+    ];
+    let bodies = [
+        eum_event("TEXT_SPAM", &id, &attempt, now).to_string(),
+        eum_event(TOKEN, &id, &attempt, now).to_string(),
+        eum_event("TEXT_DELIVERED", NUMBER, TOKEN, now).to_string(),
+        eum_event("TEXT_DELIVERED", &id, &format!("att_{}", "a".repeat(26)), now).to_string(),
+        json!({"Message": reason}).to_string(),
+        reason,
+    ];
+    rows.iter().for_each(|row| service.seam.write_log(SNS_LOG_GROUP, now, row));
+    for operation in [None, Some(GET), Some("dynamodb:Query"), Some(TRANSACT)] {
+        if let Some(operation) = operation {
+            service.seam.fail_next(operation, Fault::CodeBefore(400, "AccessDeniedException"));
+        }
+        // Whatever comes of it: what is searched is what is said about it.
+        let _ = service.reconcile(&pushed(&rows)).await;
+        let _ = service.reconcile(&queued(&bodies)).await;
+    }
+    for event in [json!({"awslogs": {"data": NUMBER}}), json!({"awslogs": TOKEN}), json!({"Records": NUMBER})] {
+        let _ = service.reconcile(&event).await;
+    }
+    let _ = service.reconcile(&json!({"check": format!("{NUMBER} {TOKEN}")})).await;
+    let decision = json!({"decision": NUMBER, "basis": TOKEN, (TOKEN): NUMBER});
+    service.post(&Ask::resolution(&id, TOKEN, &decision)).await;
+    service.post(&Ask::resolution(&id, "\"r1\"", &decision)).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn p1_number_token_and_text_are_in_no_log_item_message_request_or_answer() {
     leaves_no_trace(&[], PUBLISH, ends_of_publish()).await;
@@ -235,6 +276,7 @@ async fn leaves_no_trace(changes: &[(&str, &str)], call: &str, ends: Vec<Fault>)
     admissions(&service).await;
     let nothing_yet = service.written_down(&lines);
     dispatches(&service, call, ends).await;
+    reports(&service).await;
     endings(&service).await;
 
     assert!(service.seam.texts().len() > 3, "texts were sent");

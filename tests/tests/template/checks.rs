@@ -49,11 +49,98 @@ pub fn a_doorbell_that_fails_is_kept(template: &Template) -> Vec<String> {
         faults.push("the dead-letter queue keeps less than 14 days".into());
     }
     for queue in template.of_type("AWS::SQS::Queue") {
-        if template.properties(queue)["SqsManagedSseEnabled"] != true {
+        let properties = template.properties(queue);
+        if properties["SqsManagedSseEnabled"] != true && target(&properties["KmsMasterKeyId"]) != "ReceiptsKey" {
             faults.push(format!("{queue} is not encrypted"));
         }
     }
     faults
+}
+
+/// What End User Messaging reports comes to reconciliation, comes again when it could not be taken in, and is encrypted
+/// and soon forgotten on its way, for it holds numbers.
+pub fn receipts_arrive_and_are_soon_forgotten(template: &Template) -> Vec<String> {
+    let (queue, mapping) = (template.properties("ReceiptsQueue"), template.properties("ReceiptsMapping"));
+    let (dead, topic) = (template.properties("ReceiptsDeadLetterQueue"), template.properties("ReceiptsTopic"));
+    let subscription = template.properties("ReceiptsSubscription");
+    let publish = &template.properties("ReceiptsTopicPolicy")["PolicyDocument"]["Statement"][0];
+    let send = &template.properties("ReceiptsQueuePolicy")["PolicyDocument"]["Statement"][0];
+    let timeout = number(template.function_property("ReconciliationFunction", "Timeout"));
+    let visibility = number(&queue["VisibilityTimeout"]);
+    let four_days = |queue: &Value| queue["MessageRetentionPeriod"] == 345_600;
+    let sealed = |what: &Value| target(&what["KmsMasterKeyId"]) == "ReceiptsKey";
+    let here = json!({"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}});
+    let claims = [
+        (publish["Principal"] == json!({"Service": "sms-voice.amazonaws.com"}), "another may publish"),
+        (publish["Action"] == "sns:Publish" && publish["Condition"] == here, "the topic takes from any account"),
+        (target(&subscription["TopicArn"]) == "ReceiptsTopic", "nothing leaves the topic"),
+        (target(&subscription["Endpoint"]) == "ReceiptsQueue", "the topic leads elsewhere"),
+        (send["Principal"] == json!({"Service": "sns.amazonaws.com"}), "another may send"),
+        (target(&send["Condition"]["ArnEquals"]["aws:SourceArn"]) == "ReceiptsTopic", "any topic may send"),
+        (target(&mapping["EventSourceArn"]) == "ReceiptsQueue", "the mapping leads from elsewhere"),
+        (target(&mapping["FunctionName"]) == "ReconciliationFunction", "the mapping leads elsewhere"),
+        (list(&mapping["FunctionResponseTypes"]) == [&json!("ReportBatchItemFailures")], "failures are not told apart"),
+        (visibility >= 6 * timeout, "visible again while it is taken in"),
+        (target(&queue["RedrivePolicy"]["deadLetterTargetArn"]) == "ReceiptsDeadLetterQueue", "no dead-letter queue"),
+        (four_days(queue) && four_days(dead), "numbers are kept for more than four days"),
+        (sealed(queue) && sealed(dead) && sealed(topic), "not encrypted under the key of receipts"),
+    ];
+    let wrong = claims.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| format!("receipts: {fault}"));
+    let always = ["ReceiptsQueue", "ReceiptsDeadLetterQueue", "ReceiptsTopic", "ReceiptsMapping", "ReceiptsKey"]
+        .into_iter()
+        .filter(|id| template.0["Resources"][*id]["Condition"] != "UseEum")
+        .map(|id| format!("{id} is made for SNS too"));
+    wrong.chain(always).collect()
+}
+
+/// Rows of SNS's delivery log come to reconciliation, from this account's groups alone, and twice more if need be.
+pub fn delivery_logs_are_pushed_once_they_are_on(template: &Template) -> Vec<String> {
+    const GROUP: &str = "sns/${AWS::Region}/${AWS::AccountId}/DirectPublishToPhoneNumber";
+    let permission = template.properties("LogsMayPush");
+    let invoke = template.function_property("ReconciliationFunction", "EventInvokeConfig");
+    let pushed = [("SuccessesPushed", GROUP.to_owned()), ("FailuresPushed", format!("{GROUP}/Failure"))];
+    let mut faults = Vec::new();
+    for (filter, group) in pushed {
+        let properties = template.properties(filter);
+        let is_guarded = template.0["Resources"][filter]["Condition"] == "PushDeliveryLogs";
+        let leads = target(&properties["DestinationArn"]) == "ReconciliationFunction";
+        if properties["LogGroupName"]["Fn::Sub"] != group || properties["FilterPattern"] != "" || !leads || !is_guarded
+        {
+            faults.push(format!("{filter} does not push {group}"));
+        }
+    }
+    let told = &environment(template, "ReconciliationFunction")["SNS_LOG_GROUP"];
+    let from = format!("arn:${{AWS::Partition}}:logs:${{AWS::Region}}:${{AWS::AccountId}}:log-group:{GROUP}*");
+    let claims = [
+        (template.0["Parameters"]["SnsDeliveryLogs"]["Default"] == "false", "pushed before there are groups"),
+        (told["Fn::Sub"] == GROUP, "reconciliation looks elsewhere"),
+        (permission["Principal"] == "logs.amazonaws.com", "CloudWatch Logs may not push"),
+        (permission["SourceArn"]["Fn::Sub"] == from, "other groups may push"),
+        (permission["SourceAccount"] == json!({"Ref": "AWS::AccountId"}), "other accounts may push"),
+        (invoke["MaximumRetryAttempts"] == 2, "a row that is held does not come again"),
+        (number(&invoke["MaximumEventAgeInSeconds"]) >= 300, "a row that is held does not come again in time"),
+    ];
+    faults.extend(claims.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| format!("delivery logs: {fault}")));
+    faults
+}
+
+/// Records are written by three functions, and each works out when its record is due next: all from the same numbers.
+pub fn all_who_write_records_decide_alike(template: &Template) -> Vec<String> {
+    const POLICY: [&str; 8] = [
+        "MIN_USEFUL_LIFE_SECONDS",
+        "ATTEMPTS_MAX",
+        "DOORBELL_GRACE_SECONDS",
+        "CLOCK_SKEW_SECONDS",
+        "INDEX_LAG_SECONDS",
+        "SILENCE_POLICY",
+        "SILENCE_AFTER_SECONDS",
+        "PROVIDER",
+    ];
+    let parts = ["AdmissionFunction", "DispatchFunction", "ReconciliationFunction"];
+    let [first, others @ ..] = parts.map(|function| (function, environment(template, function)));
+    let differ =
+        |name: &&&str| first.1[**name].is_null() || others.iter().any(|other| other.1[**name] != first.1[**name]);
+    POLICY.iter().filter(differ).map(|name| format!("{name} is not the same for all who write records")).collect()
 }
 
 pub fn the_send_rate_is_bounded(template: &Template) -> Vec<String> {
@@ -153,7 +240,8 @@ pub fn tables_have_the_keys_that_the_code_uses(template: &Template) -> Vec<Strin
     let key = |schema: &Value| list(schema).iter().map(|part| text(&part["AttributeName"])).collect::<Vec<_>>();
     let notifications = template.properties("NotificationsTable");
     let index = &notifications["GlobalSecondaryIndexes"][0];
-    let numbers = ["due_shard", "due_at", "seq"];
+    let by_destination = &notifications["GlobalSecondaryIndexes"][1];
+    let numbers = ["due_shard", "due_at", "acc", "seq"];
     let attributes = ["NotificationsTable", "EvidenceTable"]
         .map(|table| list(&template.properties(table)["AttributeDefinitions"]))
         .concat();
@@ -166,6 +254,11 @@ pub fn tables_have_the_keys_that_the_code_uses(template: &Template) -> Vec<Strin
         (key(&template.properties("EvidenceTable")["KeySchema"]) == ["notification_id", "seq"], "evidence: key"),
         (index["IndexName"] == "due" && key(&index["KeySchema"]) == ["due_shard", "due_at"], "due: key"),
         (index["Projection"] == json!({"ProjectionType": "KEYS_ONLY"}), "due: projection"),
+        (
+            by_destination["IndexName"] == "by_destination" && key(&by_destination["KeySchema"]) == ["to", "acc"],
+            "by_destination: key",
+        ),
+        (by_destination["Projection"] == json!({"ProjectionType": "KEYS_ONLY"}), "by_destination: projection"),
         (typed, "types of attributes"),
     ];
     claims.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.into()).collect()
@@ -196,6 +289,13 @@ pub fn every_route_is_authorised(template: &Template) -> Vec<String> {
             faults.push(format!("{route} takes no token"));
         }
     }
+    let decides = template.properties("ResolutionRoute");
+    let scoped = [("JwtIssuer", "https://issuer.example"), ("JwtAudience", "a"), ("OperatorScope", "resolve")];
+    let scoped = template.resolve(decides, &template.defaults_but(&scoped));
+    let unscoped = template.resolve(decides, &template.defaults_but(&[("OperatorScope", "resolve")]));
+    if scoped["AuthorizationScopes"] != json!(["resolve"]) || !unscoped["AuthorizationScopes"].is_null() {
+        faults.push("ResolutionRoute does not ask for the scope of operators".into());
+    }
     let token = template.resolve(&template.properties("JwtAuthorizer")["JwtConfiguration"], &by_token);
     if token != json!({"Issuer": "https://issuer.example", "Audience": ["a", "b"]}) {
         faults.push(format!("tokens are checked against {token}"));
@@ -217,6 +317,7 @@ pub fn routes_lead_where_they_should(template: &Template) -> Vec<String> {
         ("GET /v1/notifications/{id}/evidence", "StatusFunction"),
         ("POST /v1/notifications", "AdmissionFunction"),
         ("POST /v1/notifications/{id}/cancel", "AdmissionFunction"),
+        ("POST /v1/notifications/{id}/resolution", "AdmissionFunction"),
     ];
     let mut faults = Vec::new();
     let mut routes: Vec<(String, String)> = Vec::new();
@@ -252,6 +353,8 @@ pub fn each_function_gets_its_own_environment(template: &Template) -> Vec<String
                 "MAC_KEY_ID",
                 "AUTHORIZATION",
                 "TENANT_CLAIM",
+                "JWT_ISSUER",
+                "OPERATOR_PRINCIPALS",
                 "MESSAGE_LIFETIME_MAX_SECONDS",
                 "DEDUP_WINDOW_SECONDS",
                 "CLIENT_RETRY_WINDOW_SECONDS",
@@ -260,6 +363,11 @@ pub fn each_function_gets_its_own_environment(template: &Template) -> Vec<String
                 "CLOCK_SKEW_SECONDS",
                 "DOORBELL_GRACE_SECONDS",
                 "MIN_USEFUL_LIFE_SECONDS",
+                "ATTEMPTS_MAX",
+                "INDEX_LAG_SECONDS",
+                "SILENCE_POLICY",
+                "SILENCE_AFTER_SECONDS",
+                "PROVIDER",
             ],
         ),
         (
@@ -270,6 +378,10 @@ pub fn each_function_gets_its_own_environment(template: &Template) -> Vec<String
                 "MIN_USEFUL_LIFE_SECONDS",
                 "CLOCK_SKEW_SECONDS",
                 "DOORBELL_GRACE_SECONDS",
+                "INDEX_LAG_SECONDS",
+                "SILENCE_POLICY",
+                "SILENCE_AFTER_SECONDS",
+                "PROVIDER",
                 "PROVIDER_CONNECT_TIMEOUT_MS",
                 "PROVIDER_OPERATION_TIMEOUT_MS",
                 "RETRY_BACKOFF_BASE_MS",
@@ -290,6 +402,13 @@ pub fn each_function_gets_its_own_environment(template: &Template) -> Vec<String
                 "MIN_USEFUL_LIFE_SECONDS",
                 "CLOCK_SKEW_SECONDS",
                 "DOORBELL_GRACE_SECONDS",
+                "INDEX_LAG_SECONDS",
+                "SILENCE_POLICY",
+                "SILENCE_AFTER_SECONDS",
+                "PROVIDER",
+                "MAC_KEY_ID",
+                "MESSAGE_LIFETIME_MAX_SECONDS",
+                "SNS_LOG_GROUP",
             ],
         ),
         ("StatusFunction", &["AUTHORIZATION", "TENANT_CLAIM"]),
@@ -345,6 +464,18 @@ pub fn reconciliation_ticks_each_minute(template: &Template) -> Vec<String> {
     claims.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| format!("schedule: {fault}")).collect()
 }
 
+pub fn the_setup_is_checked_each_day(template: &Template) -> Vec<String> {
+    let schedule = template.properties("SetupCheckSchedule");
+    let claims = [
+        (schedule["ScheduleExpression"] == "rate(1 day)", "not each day"),
+        (target(&schedule["Target"]["Arn"]) == "ReconciliationFunction", "another target"),
+        (target(&schedule["Target"]["RoleArn"]) == "ReconciliationScheduleRole", "another role"),
+        (schedule["Target"]["Input"] == r#"{"check":"setup"}"#, "another event"),
+        (schedule["State"].is_null() || schedule["State"] == "ENABLED", "switched off"),
+    ];
+    claims.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| format!("set-up check: {fault}")).collect()
+}
+
 pub fn trouble_rings_an_alarm(template: &Template) -> Vec<String> {
     let alarms: Vec<(String, String)> = template
         .of_type("AWS::CloudWatch::Alarm")
@@ -354,6 +485,7 @@ pub fn trouble_rings_an_alarm(template: &Template) -> Vec<String> {
         .collect();
     let queues = [
         ("ApproximateNumberOfMessagesVisible", "DoorbellDeadLetterQueue"),
+        ("ApproximateNumberOfMessagesVisible", "ReceiptsDeadLetterQueue"),
         ("ApproximateAgeOfOldestMessage", "DoorbellQueue"),
         ("Invocations", "ReconciliationFunction"),
     ];
@@ -382,6 +514,7 @@ fn log_lines_without_an_alarm(template: &Template, alarms: &[(String, String)]) 
         ("UnknownOutcomes", "DispatchLogGroup", r#"{ $.state = "dispatch_unknown" }"#),
         ("UnknownOutcomes", "ReconciliationLogGroup", r#"{ $.state = "dispatch_unknown" }"#),
         ("ProviderFaults", "DispatchLogGroup", r#"{ $.alarm = "provider" }"#),
+        ("EvidenceCannotArrive", "ReconciliationLogGroup", r#"{ $.alarm = "evidence" }"#),
     ]
     .into_iter()
     .filter(|(metric, log, pattern)| {

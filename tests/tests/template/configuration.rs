@@ -37,7 +37,8 @@ fn functions_start_with_what_they_are_told(template: &Template) -> Vec<String> {
     let by_timeout = timeouts.iter().map(|seconds| template.defaults_but(&[("DispatchTimeout", &text(seconds))]));
     let by_token = template.defaults_but(&[("JwtIssuer", "https://issuer.example"), ("JwtAudience", "a")]);
     let by_provider = PROVIDER_CHOICES.iter().map(|choice| template.defaults_but(choice));
-    let choices: Vec<Parameters> = by_timeout.chain([by_token]).chain(by_provider).collect();
+    let silence = template.defaults_but(&[("Provider", "eum"), ("SilencePolicy", "resend_once")]);
+    let choices: Vec<Parameters> = by_timeout.chain([by_token, silence]).chain(by_provider).collect();
     let mut faults = BTreeSet::new();
     for (function, read) in READERS {
         let asked = RefCell::new(BTreeSet::from(["LOG_LEVEL".to_owned()]));
@@ -137,6 +138,10 @@ fn functions_start_with_whatever_the_template_lets_one_choose() {
             ),
             (|t| variables(t, "StatusFunction")["AUTHORIZATION"] = json!("basic"), "StatusFunction does not start"),
             (|t| variables(t, "DispatchFunction")["PROVIDER"] = json!("both"), "DispatchFunction does not start"),
+            (
+                |t| t["Parameters"]["OperatorPrincipals"]["Default"] = json!("somebody"),
+                "AdmissionFunction does not start",
+            ),
             (|t| variables(t, "ReconciliationFunction")["DOORBELL_QUEUE_URL"] = json!(""), "does not start"),
             (|t| variables(t, "StatusFunction")["SEAL_KEY_ID"] = arn("SealKey"), "does not read SEAL_KEY_ID"),
         ],

@@ -186,6 +186,13 @@ fn tables_have_the_keys_that_the_code_uses() {
                 },
                 "projection",
             ),
+            (
+                |t| {
+                    let index = &mut properties(t, "NotificationsTable")["GlobalSecondaryIndexes"][1];
+                    index["KeySchema"][1]["AttributeName"] = json!("due_at");
+                },
+                "by_destination: key",
+            ),
             (|t| properties(t, "EvidenceTable")["AttributeDefinitions"][1]["AttributeType"] = json!("S"), "types"),
         ],
     );
@@ -198,6 +205,7 @@ fn every_route_is_authorised() {
         &[
             (|t| properties(t, "DefaultRoute")["AuthorizationType"] = json!("NONE"), "DefaultRoute is not signed"),
             (|t| properties(t, "CreateRoute")["AuthorizationType"] = json!("AWS_IAM"), "CreateRoute takes no token"),
+            (|t| properties(t, "ResolutionRoute")["AuthorizationScopes"] = Value::Null, "scope of operators"),
             (|t| properties(t, "JwtAuthorizer")["JwtConfiguration"]["Audience"] = json!([]), "checked against"),
             (|t| variables(t, "StatusFunction")["AUTHORIZATION"] = json!("iam"), "StatusFunction reads"),
         ],
@@ -210,6 +218,7 @@ fn routes_lead_where_they_should() {
         checks::routes_lead_where_they_should,
         &[
             (|t| properties(t, "StatusRoute")["RouteKey"] = json!("ANY /{proxy+}"), "proxy"),
+            (|t| t["Resources"]["ResolutionRoute"] = Value::Null, "routes"),
             (|t| properties(t, "StatusIntegration")["IntegrationUri"] = arn("AdmissionFunction"), "routes"),
             (|t| properties(t, "AdmissionIntegration")["PayloadFormatVersion"] = json!("1.0"), "payload"),
             (|t| properties(t, "ApiStage")["DefaultRouteSettings"] = Value::Null, "ThrottlingRateLimit"),
@@ -271,7 +280,91 @@ fn trouble_rings_an_alarm() {
             (|t| t["Resources"]["StatusThrottlesAlarm"] = Value::Null, "Throttles of StatusFunction"),
             (|t| t["Resources"]["UnknownOutcomesAlarm"] = Value::Null, "UnknownOutcomes in DispatchLogGroup"),
             (|t| t["Resources"]["ReconciliationUnknownFilter"] = Value::Null, "UnknownOutcomes in Reconciliation"),
+            (|t| t["Resources"]["EvidenceFaultFilter"] = Value::Null, "EvidenceCannotArrive in Reconciliation"),
+            (|t| t["Resources"]["EvidenceCannotArriveAlarm"] = Value::Null, "EvidenceCannotArrive in Reconciliation"),
+            (|t| t["Resources"]["ReceiptsDeadLetterAlarm"] = Value::Null, "ReceiptsDeadLetterQueue"),
             (|t| t["Resources"]["ProviderFaultFilter"] = Value::Null, "ProviderFaults in DispatchLogGroup"),
+        ],
+    );
+}
+
+#[test]
+fn receipts_arrive_and_are_soon_forgotten() {
+    holds_and_can_fail(
+        checks::receipts_arrive_and_are_soon_forgotten,
+        &[
+            (|t| t["Resources"]["ReceiptsQueue"]["Condition"] = Value::Null, "for SNS too"),
+            (|t| statement(t, "ReceiptsTopicPolicy")["Principal"] = json!("*"), "another may publish"),
+            (|t| statement(t, "ReceiptsTopicPolicy")["Condition"] = Value::Null, "any account"),
+            (|t| statement(t, "ReceiptsQueuePolicy")["Principal"] = json!("*"), "another may send"),
+            (|t| statement(t, "ReceiptsQueuePolicy")["Condition"] = Value::Null, "any topic"),
+            (|t| properties(t, "ReceiptsSubscription")["TopicArn"] = json!("arn"), "nothing leaves"),
+            (|t| properties(t, "ReceiptsSubscription")["Endpoint"] = arn("DoorbellQueue"), "leads elsewhere"),
+            (|t| properties(t, "ReceiptsMapping")["EventSourceArn"] = arn("DoorbellQueue"), "from elsewhere"),
+            (
+                |t| properties(t, "ReceiptsMapping")["FunctionName"] = json!({"Ref": "StatusFunction"}),
+                "leads elsewhere",
+            ),
+            (|t| properties(t, "ReceiptsMapping")["FunctionResponseTypes"] = json!([]), "told apart"),
+            (|t| properties(t, "ReconciliationFunction")["Timeout"] = json!(51), "visible again"),
+            (|t| properties(t, "ReceiptsQueue")["RedrivePolicy"] = Value::Null, "no dead-letter"),
+            (|t| properties(t, "ReceiptsDeadLetterQueue")["MessageRetentionPeriod"] = json!(1_209_600), "four days"),
+            (|t| properties(t, "ReceiptsTopic")["KmsMasterKeyId"] = Value::Null, "not encrypted"),
+        ],
+    );
+
+    fn statement<'a>(template: &'a mut Value, policy: &str) -> &'a mut Value {
+        &mut properties(template, policy)["PolicyDocument"]["Statement"][0]
+    }
+}
+
+#[test]
+fn delivery_logs_are_pushed_once_they_are_on() {
+    holds_and_can_fail(
+        checks::delivery_logs_are_pushed_once_they_are_on,
+        &[
+            (|t| t["Parameters"]["SnsDeliveryLogs"]["Default"] = json!("true"), "before there are groups"),
+            (|t| t["Resources"]["FailuresPushed"]["Condition"] = Value::Null, "FailuresPushed does not push"),
+            (|t| properties(t, "FailuresPushed")["LogGroupName"] = json!("sns"), "FailuresPushed does not push"),
+            (|t| properties(t, "SuccessesPushed")["FilterPattern"] = json!("FAILURE"), "SuccessesPushed does not push"),
+            (
+                |t| properties(t, "SuccessesPushed")["DestinationArn"] = arn("StatusFunction"),
+                "SuccessesPushed does not",
+            ),
+            (|t| variables(t, "ReconciliationFunction")["SNS_LOG_GROUP"] = json!("sns"), "looks elsewhere"),
+            (|t| properties(t, "LogsMayPush")["Principal"] = json!("*"), "may not push"),
+            (|t| properties(t, "LogsMayPush")["SourceArn"] = Value::Null, "other groups"),
+            (|t| properties(t, "LogsMayPush")["SourceAccount"] = Value::Null, "other accounts"),
+            (
+                |t| properties(t, "ReconciliationFunction")["EventInvokeConfig"]["MaximumRetryAttempts"] = json!(0),
+                "does not come again",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn all_who_write_records_decide_alike() {
+    holds_and_can_fail(
+        checks::all_who_write_records_decide_alike,
+        &[
+            (|t| variables(t, "AdmissionFunction")["SILENCE_POLICY"] = json!("stop"), "SILENCE_POLICY"),
+            (|t| variables(t, "DispatchFunction")["INDEX_LAG_SECONDS"] = Value::Null, "INDEX_LAG_SECONDS"),
+            (|t| variables(t, "ReconciliationFunction")["PROVIDER"] = json!("sns"), "PROVIDER"),
+        ],
+    );
+}
+
+#[test]
+fn the_setup_is_checked_each_day() {
+    holds_and_can_fail(
+        checks::the_setup_is_checked_each_day,
+        &[
+            (|t| properties(t, "SetupCheckSchedule")["ScheduleExpression"] = json!("rate(7 days)"), "each day"),
+            (|t| properties(t, "SetupCheckSchedule")["State"] = json!("DISABLED"), "switched off"),
+            (|t| properties(t, "SetupCheckSchedule")["Target"]["Input"] = Value::Null, "another event"),
+            (|t| properties(t, "SetupCheckSchedule")["Target"]["Arn"] = arn("StatusFunction"), "target"),
+            (|t| properties(t, "SetupCheckSchedule")["Target"]["RoleArn"] = arn("StatusRole"), "role"),
         ],
     );
 }

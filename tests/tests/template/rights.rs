@@ -23,6 +23,12 @@ struct Right {
     resource: String,
 }
 
+/// SNS's delivery log. An ARN of a log group ends like this, and means that group alone.
+const SUCCESSES: &str = "arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}:log-group:\
+                         sns/${AWS::Region}/${AWS::AccountId}/DirectPublishToPhoneNumber:*";
+const FAILURES: &str = "arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}:log-group:\
+                        sns/${AWS::Region}/${AWS::AccountId}/DirectPublishToPhoneNumber/Failure:*";
+
 /// The whole of it. One action stands for one kind of AWS request that the function makes.
 const RIGHTS: &[(&str, &str, &[&str])] = &[
     ("AdmissionRole", "NotificationsTable", &["dynamodb:GetItem", "dynamodb:PutItem"]),
@@ -41,9 +47,20 @@ const RIGHTS: &[(&str, &str, &[&str])] = &[
     ("DispatchRole", "SealKey", &["kms:Decrypt"]),
     ("DispatchRole", "DispatchLogGroup", &["logs:CreateLogStream", "logs:PutLogEvents"]),
     ("ReconciliationRole", "NotificationsTable/index/due", &["dynamodb:Query"]),
+    ("ReconciliationRole", "NotificationsTable/index/by_destination", &["dynamodb:Query"]),
     ("ReconciliationRole", "NotificationsTable", &["dynamodb:GetItem", "dynamodb:PutItem"]),
-    ("ReconciliationRole", "EvidenceTable", &["dynamodb:PutItem"]),
+    ("ReconciliationRole", "EvidenceTable", &["dynamodb:PutItem", "dynamodb:Query"]),
     ("ReconciliationRole", "DoorbellQueue", &["sqs:SendMessage"]),
+    ("ReconciliationRole", "MacKey", &["kms:GenerateMac"]),
+    ("ReconciliationRole", SUCCESSES, &["logs:FilterLogEvents", "logs:DescribeSubscriptionFilters"]),
+    ("ReconciliationRole", FAILURES, &["logs:FilterLogEvents", "logs:DescribeSubscriptionFilters"]),
+    ("ReconciliationRole", "*", &["sns:GetSMSAttributes", "sns:GetSMSSandboxAccountStatus"]),
+    (
+        "ReconciliationRole",
+        "arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:${AWS::StackName}-receipts",
+        &["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
+    ),
+    ("ReconciliationRole", "ReceiptsKey", &["kms:Decrypt"]),
     ("ReconciliationRole", "ReconciliationLogGroup", &["logs:CreateLogStream", "logs:PutLogEvents"]),
     ("ReconciliationScheduleRole", "ReconciliationFunction", &["lambda:InvokeFunction"]),
     ("StatusRole", "NotificationsTable", &["dynamodb:GetItem"]),
@@ -147,7 +164,9 @@ fn evidence_is_only_added_and_read(template: &Template) -> Vec<String> {
 
 fn only_dispatch_opens_the_seal(template: &Template) -> Vec<String> {
     faults(template, |right| {
-        right.role != "DispatchRole" && matches!(right.action.as_str(), "kms:Decrypt" | "kms:ReEncryptFrom")
+        let opens = matches!(right.action.as_str(), "kms:Decrypt" | "kms:ReEncryptFrom");
+        let a_receipt = right.role == "ReconciliationRole" && right.resource == "ReceiptsKey";
+        right.role != "DispatchRole" && opens && !a_receipt
     })
 }
 
@@ -162,7 +181,10 @@ fn each_right_names_what_it_is_for(template: &Template) -> Vec<String> {
         let text_from_the_account = right.role == "DispatchRole"
             && right.action == "sms-voice:SendTextMessage"
             && ORIGINS.contains(&right.resource.as_str());
-        right.action.contains('*') || (right.resource.contains('*') && !text_to_a_phone && !text_from_the_account)
+        let settings = ["sns:GetSMSAttributes", "sns:GetSMSSandboxAccountStatus"].contains(&right.action.as_str());
+        let delivery_log = [SUCCESSES, FAILURES].contains(&right.resource.as_str());
+        let by_need = text_to_a_phone || text_from_the_account || settings || delivery_log;
+        right.action.contains('*') || (right.resource.contains('*') && !by_need)
     })
 }
 
@@ -295,6 +317,8 @@ fn roles_hold_exactly_the_rights_of_their_functions() {
             (|t| allow(t, "AdmissionRole", json!("dynamodb:Query"), arn("NotificationsTable")), "surplus"),
             (|t| properties(t, "StatusRole")["Policies"] = json!([]), "missing"),
             (|t| properties(t, "MacKey")["KeyPolicy"]["Statement"][1]["Action"] = json!("kms:VerifyMac"), "missing"),
+            (|t| allow(t, "ReconciliationRole", json!("sns:SetSMSAttributes"), json!("*")), "surplus"),
+            (|t| allow(t, "ReconciliationRole", json!("logs:FilterLogEvents"), json!("*")), "surplus"),
             (
                 |t| {
                     let statements = &mut texting(t, "sns")["PolicyDocument"]["Statement"];
@@ -393,6 +417,10 @@ fn nothing_is_granted_by_wildcard() {
                     texting(t, "eum")["PolicyDocument"]["Statement"][0]["Resource"] = all;
                 },
                 "SendTextMessage",
+            ),
+            (
+                |t| allow(t, "ReconciliationRole", json!("logs:FilterLogEvents"), json!(SUCCESSES.replace('/', "*"))),
+                "FilterLogEvents",
             ),
             (
                 |t| {

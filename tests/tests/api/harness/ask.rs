@@ -6,6 +6,7 @@ use tests::aws_seam::Message;
 
 const CREATE: &str = include_str!("../../../../functions/admission/events/create.json");
 const CANCEL: &str = include_str!("../../../../functions/admission/events/cancel.json");
+const RESOLUTION: &str = include_str!("../../../../functions/admission/events/resolution.json");
 const STATUS: &str = include_str!("../../../../functions/status/events/status.json");
 const DOORBELL: &str = include_str!("../../../../functions/dispatch/events/doorbell.json");
 
@@ -42,6 +43,12 @@ impl Ask {
 
     pub fn cancel(id: &str) -> Self {
         Self::parse(CANCEL).path(&format!("/v1/notifications/{id}/cancel"))
+    }
+
+    /// An operator's decision about the revision that `tag` names.
+    pub fn resolution(id: &str, tag: &str, body: &Value) -> Self {
+        let ask = Self::parse(RESOLUTION).path(&format!("/v1/notifications/{id}/resolution"));
+        ask.header("if-match", tag).body(&body.to_string())
     }
 
     pub fn status(id: &str) -> Self {

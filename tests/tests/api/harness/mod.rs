@@ -5,6 +5,7 @@ mod ask;
 mod clocks;
 mod lines;
 mod oracle;
+mod reports;
 mod service;
 mod traces;
 
@@ -12,7 +13,8 @@ pub use answer::Answer;
 pub use ask::{Ask, EXPIRES_AT, EXPIRES_AT_MS, NUMBER, TOKEN, doorbells, message, reset};
 pub use clocks::Watch;
 pub use lines::Lines;
-pub use service::{DISPATCH_TIMEOUT, HTTP_TIMEOUT, RECONCILIATION_TIMEOUT, Service, Setting};
+pub use reports::{LogRow, eum_event, pushed, queued};
+pub use service::{DISPATCH_TIMEOUT, FUNCTION_ARN, HTTP_TIMEOUT, RECONCILIATION_TIMEOUT, Service, Setting};
 pub use traces::traces;
 
 /// The tables and operations that tests name most.

@@ -10,7 +10,7 @@ use sendonce::config::{AdmissionConfig, DispatchConfig, ReconciliationConfig, St
 use sendonce::ports::Clock;
 use sendonce::time::Millis;
 use serde_json::Value;
-use tests::aws_seam::{EVIDENCE, MAC_KEY, Message, NOTIFICATIONS, QUEUE_URL, SEAL_KEY, Seam, SeamClock};
+use tests::aws_seam::{EVIDENCE, MAC_KEY, Message, NOTIFICATIONS, QUEUE_URL, SEAL_KEY, SNS_LOG_GROUP, Seam, SeamClock};
 
 use super::ask::raw;
 use super::{Answer, Ask, Watch, doorbells};
@@ -19,6 +19,9 @@ use super::{Answer, Ask, Watch, doorbells};
 pub const HTTP_TIMEOUT: Millis = Millis::from_secs(10);
 pub const DISPATCH_TIMEOUT: Millis = Millis::from_secs(30);
 pub const RECONCILIATION_TIMEOUT: Millis = Millis::from_secs(50);
+
+/// What the platform calls the function that runs.
+pub const FUNCTION_ARN: &str = "arn:aws:lambda:eu-central-1:111122223333:function:sendonce-function";
 
 /// What functions are started from. Variables are the template's; what has a default there is left to the defaults of
 /// the configuration, which a test of the template holds to be the same.
@@ -31,7 +34,8 @@ impl Setting {
     pub async fn of(seam: &Seam, changes: &[(&str, &str)]) -> Self {
         let tables = [("NOTIFICATIONS_TABLE", NOTIFICATIONS), ("EVIDENCE_TABLE", EVIDENCE)];
         let others = [("DOORBELL_QUEUE_URL", QUEUE_URL), ("SEAL_KEY_ID", SEAL_KEY), ("MAC_KEY_ID", MAC_KEY)];
-        let all = tables.iter().chain(&others).chain(changes);
+        let log = [("SNS_LOG_GROUP", SNS_LOG_GROUP)];
+        let all = tables.iter().chain(&others).chain(&log).chain(changes);
         let variables = all.map(|(name, value)| (String::from(*name), String::from(*value))).collect();
         Self { aws: seam.aws().await, variables }
     }
@@ -52,7 +56,7 @@ impl Setting {
 
     pub async fn reconciliation(&self, clock: Watch) -> reconciliation::Handler<Watch> {
         let config = ReconciliationConfig::read(|name| self.variable(name)).expect("configured");
-        reconciliation::Handler::start(&self.aws, config, clock).await
+        reconciliation::Handler::start(&self.aws, config, clock).await.expect("KMS makes a MAC")
     }
 
     pub async fn status(&self) -> status::Handler {
@@ -150,6 +154,7 @@ impl Service {
         running.invocations += 1;
         let mut context = Context::default();
         context.request_id = format!("8d3b4d5e-77aa-4bcd-9eef-{:012x}", 0xabc_def0_0000 + running.invocations);
+        context.invoked_function_arn = String::from(FUNCTION_ARN);
         context.deadline = self.clock.now().plus(left).get().unsigned_abs();
         context.env_config = Arc::new(Config {
             function_name: running.name.clone().unwrap_or_else(|| String::from("sendonce-function")),
@@ -236,9 +241,25 @@ impl Service {
     }
 
     pub async fn tick_with(&self, function: &reconciliation::Handler<Watch>, event: &Value, left: Millis) -> Value {
-        let tally = function.handle(LambdaEvent::new(raw(event), self.context(left))).await.expect("never an error");
-        let tally = serde_json::to_value(tally).expect("a tally is JSON");
-        self.say(&tally.to_string());
-        tally
+        self.reconciliation_on(function, event, left).await.expect("a tick is never an error")
+    }
+
+    /// Hands any event to reconciliation; its answer, or its error as the runtime logs it.
+    pub async fn reconciliation_on(
+        &self,
+        function: &reconciliation::Handler<Watch>,
+        event: &Value,
+        left: Millis,
+    ) -> Result<Value, String> {
+        let answer = function.handle(LambdaEvent::new(raw(event), self.context(left))).await;
+        let answer = answer.map_err(|error| format!("{error:?}")).inspect_err(|error| self.say(error))?;
+        let answer = serde_json::to_value(answer).expect("an answer is JSON");
+        self.say(&answer.to_string());
+        Ok(answer)
+    }
+
+    /// As [`Self::reconciliation_on`], with all the time there is.
+    pub async fn reconcile(&self, event: &Value) -> Result<Value, String> {
+        self.reconciliation_on(&self.reconciliation, event, RECONCILIATION_TIMEOUT).await
     }
 }

@@ -59,7 +59,7 @@ pub use fault::Fault;
 pub use keys::{MAC_KEY, SEAL_KEY};
 pub use provider::Taken;
 pub use queue::{Message, QUEUE_URL};
-pub use request::Request;
+pub use request::{Request, operation};
 
 /// AWS, as one test sees it. Clones are the same one.
 #[derive(Clone, Debug, Default)]

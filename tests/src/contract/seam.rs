@@ -79,24 +79,8 @@ impl Backend for OnSeam {
     }
 
     fn fail_next(&self, port: Port, how: How) -> Result<(), Cannot> {
-        let denied = Fault::CodeBefore(400, "AccessDeniedException");
-        let (times, fault) = match (port, how) {
-            (Port::Admit | Port::Commit, How::Conflict) => (1, Fault::cancelled(&["TransactionConflict", "None"])),
-            (Port::Bind, How::Conflict) => (1, Fault::CodeBefore(400, "TransactionConflictException")),
-            (Port::Admit | Port::Commit | Port::Bind, How::NeverDone) => (DYNAMODB_TRIES, Fault::LostBefore),
-            (Port::Admit | Port::Commit | Port::Bind, How::AnswerLost) => (DYNAMODB_TRIES, Fault::LostAfter),
-            (Port::Ring, How::NeverDone) => (SQS_TRIES, Fault::LostBefore),
-            (Port::Ring, How::AnswerLost) => (SQS_TRIES, Fault::LostAfter),
-            (Port::Admit | Port::Commit | Port::Bind | Port::Ring, How::Repeated) => (1, Fault::LostAfter),
-            (Port::Send, How::Refused) => (1, Fault::CodeBefore(400, "Throttled")),
-            (Port::Send, How::Rejected) => (1, Fault::CodeBefore(400, "OptedOut")),
-            (Port::Send, How::NeverDone) => (1, Fault::LostBefore),
-            (Port::Send, How::AnswerLost) => (1, Fault::SilentAfter),
-            (Port::Send, How::Nameless) => (1, Fault::BodyAfter(200, NAMELESS.into())),
-            (_, How::Refused) => (1, denied),
-            _ => return Err(Cannot("its service has no such answer")),
-        };
-        self.seam.fail_times(operation(port), times, fault);
+        let (operation, times, fault) = planned(port, how)?;
+        self.seam.fail_times(operation, times, fault);
         Ok(())
     }
 
@@ -117,6 +101,31 @@ impl Backend for OnSeam {
     async fn texts(&self) -> usize {
         self.seam.texts().len()
     }
+}
+
+/// What goes wrong with how many requests for which operation.
+///
+/// # Errors
+/// [`Cannot`] where no answer of the service is like that.
+pub fn planned(port: Port, how: How) -> Result<(&'static str, usize, Fault), Cannot> {
+    let denied = Fault::CodeBefore(400, "AccessDeniedException");
+    let (times, fault) = match (port, how) {
+        (Port::Admit | Port::Commit, How::Conflict) => (1, Fault::cancelled(&["TransactionConflict", "None"])),
+        (Port::Bind, How::Conflict) => (1, Fault::CodeBefore(400, "TransactionConflictException")),
+        (Port::Admit | Port::Commit | Port::Bind, How::NeverDone) => (DYNAMODB_TRIES, Fault::LostBefore),
+        (Port::Admit | Port::Commit | Port::Bind, How::AnswerLost) => (DYNAMODB_TRIES, Fault::LostAfter),
+        (Port::Ring, How::NeverDone) => (SQS_TRIES, Fault::LostBefore),
+        (Port::Ring, How::AnswerLost) => (SQS_TRIES, Fault::LostAfter),
+        (Port::Admit | Port::Commit | Port::Bind | Port::Ring, How::Repeated) => (1, Fault::LostAfter),
+        (Port::Send, How::Refused) => (1, Fault::CodeBefore(400, "Throttled")),
+        (Port::Send, How::Rejected) => (1, Fault::CodeBefore(400, "OptedOut")),
+        (Port::Send, How::NeverDone) => (1, Fault::LostBefore),
+        (Port::Send, How::AnswerLost) => (1, Fault::SilentAfter),
+        (Port::Send, How::Nameless) => (1, Fault::BodyAfter(200, NAMELESS.into())),
+        (_, How::Refused) => (1, denied),
+        _ => return Err(Cannot("its service has no such answer")),
+    };
+    Ok((operation(port), times, fault))
 }
 
 const fn operation(port: Port) -> &'static str {

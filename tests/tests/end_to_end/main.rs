@@ -1,5 +1,6 @@
 //! End to end: the functions as they are deployed, on MiniStack, with its roles enforced and a provider that can misbehave.
 
+mod contract;
 mod scenes;
 mod stage;
 

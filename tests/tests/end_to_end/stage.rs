@@ -9,7 +9,6 @@ use futures_util::future::{BoxFuture, Shared};
 use jiff::{SignedDuration, Timestamp};
 use local::api::{Api, Order, member};
 use local::aws::Answer;
-use local::provider::Provider;
 use local::say::Timeline;
 use local::stack::{Options, Stack};
 use serde_json::Value;
@@ -72,7 +71,7 @@ impl Stage {
 
 /// A stack of its own.
 pub async fn another_stack() -> Played<Stack> {
-    let options = Options { release: false, provider: Provider::Ok, log: None };
+    let options = Options::default();
     Ok(Stack::up(&options, &Timeline::quiet()).await?)
 }
 

@@ -20,7 +20,7 @@ use tests::aws_seam::{EVIDENCE, Fault, NOTIFICATIONS, SeamClock, TABLES, operati
 use tests::contract::suite::{Column, House, Outcome, differences, play_all, table};
 use tests::contract::{Backend, Cannot, Case, How, Port, Script, WorldHouse, planned};
 
-use crate::stage::stage;
+use crate::stage::{json_action, stage};
 
 /// Whom the cases' texts are for.
 const NUMBER: &str = "+15550100000";
@@ -79,10 +79,11 @@ impl StackHouse {
         for (name, request) in TABLES {
             let mut request: Value = serde_json::from_str(request).unwrap();
             request["TableName"] = json!(name);
-            ask(&gateway, "dynamodb", "DynamoDB_20120810.CreateTable", &request).await;
+            json_action(&gateway, "dynamodb", "DynamoDB_20120810.CreateTable", &request).await.unwrap();
         }
-        let queue = ask(&gateway, "sqs", "AmazonSQS.CreateQueue", &json!({"QueueName": "doorbells"})).await;
-        let key = ask(&gateway, "kms", "TrentService.CreateKey", &json!({})).await;
+        let queue =
+            json_action(&gateway, "sqs", "AmazonSQS.CreateQueue", &json!({"QueueName": "doorbells"})).await.unwrap();
+        let key = json_action(&gateway, "kms", "TrentService.CreateKey", &json!({})).await.unwrap();
         let parts = Parts {
             endpoint_url: Some(self.endpoint.url.clone()),
             region: Some(Region::new(region.clone())),
@@ -101,16 +102,6 @@ impl StackHouse {
             hurried: AtomicBool::new(false),
         }
     }
-}
-
-/// One request in a JSON protocol, for what no adapter asks for.
-async fn ask(gateway: &Gateway, service: &str, target: &str, body: &Value) -> Value {
-    let version = if service == "dynamodb" { "application/x-amz-json-1.0" } else { "application/x-amz-json-1.1" };
-    let headers = vec![("content-type", version.to_owned()), ("x-amz-target", target.to_owned())];
-    let body = body.to_string().into();
-    let answer = gateway.send(Request { service, method: Method::POST, path: "/", headers, body }).await.unwrap();
-    assert_eq!(answer.status, 200, "{target}: {}", answer.text());
-    serde_json::from_slice(&answer.body).unwrap()
 }
 
 impl House for StackHouse {

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
+use http::Method;
 use jiff::{SignedDuration, Timestamp};
 use local::api::{Api, Order, member};
-use local::aws::Answer;
+use local::aws::{Answer, Aws, Request};
 use local::say::Timeline;
 use local::stack::{Options, Stack};
 use serde_json::Value;
@@ -148,4 +149,12 @@ pub async fn evidence(api: &Api, id: &str) -> Played<Value> {
 
 pub fn said(answer: &Answer) -> Fault {
     format!("answered {}: {}", answer.status, answer.text()).into()
+}
+
+/// An action of one of the services that speak JSON.
+pub async fn json_action(aws: &Aws, service: &str, target: &str, body: &Value) -> Played<Value> {
+    let headers = vec![("content-type", "application/x-amz-json-1.0".to_owned()), ("x-amz-target", target.to_owned())];
+    let body = body.to_string().into();
+    let answer = aws.send(Request { service, method: Method::POST, path: "/", headers, body }).await?;
+    if answer.status == 200 { Ok(serde_json::from_slice(&answer.body)?) } else { Err(said(&answer)) }
 }

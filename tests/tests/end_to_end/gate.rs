@@ -19,7 +19,7 @@ pub enum Side {
 /// the same time, or in an order of chance, arrives in any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point {
-    pub operation: String,
+    pub operation: &'static str,
     pub ordinal: usize,
     pub side: Side,
 }
@@ -41,20 +41,13 @@ impl fmt::Display for Point {
 }
 
 /// Both sides of each of these requests.
-pub fn points(requests: &[impl AsRef<str>]) -> Vec<Point> {
+pub fn points(requests: &[&'static str]) -> Vec<Point> {
     let point = |at: usize, side| {
-        let operation = requests[at].as_ref();
-        let ordinal = requests[..=at].iter().filter(|request| request.as_ref() == operation).count();
-        Point { operation: operation.to_owned(), ordinal, side }
+        let operation = requests[at];
+        let ordinal = requests[..=at].iter().filter(|request| **request == operation).count();
+        Point { operation, ordinal, side }
     };
     (0..requests.len()).flat_map(|at| [point(at, Side::Before), point(at, Side::After)]).collect()
-}
-
-/// In an order that does not depend on chance.
-pub fn sorted(requests: &[impl AsRef<str>]) -> Vec<String> {
-    let mut sorted: Vec<String> = requests.iter().map(|request| request.as_ref().to_owned()).collect();
-    sorted.sort();
-    sorted
 }
 
 impl Gate {

@@ -113,8 +113,10 @@ impl Rig {
                 return Ok(killed.len());
             }
             for process in running {
-                process.kill()?;
-                killed.insert(process.id);
+                // Once: it may take a moment to be gone.
+                if killed.insert(process.id) {
+                    process.kill()?;
+                }
             }
         }
     }

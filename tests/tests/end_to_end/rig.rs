@@ -1,6 +1,5 @@
 //! A stack in which nothing moves unless a test makes it, and whose functions can be killed at any of their requests.
 
-use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -80,7 +79,7 @@ impl Rig {
 
     /// Runs a function from a cold start to its answer; its requests.
     pub async fn undisturbed(&self, function: &str, run: impl Future<Output = Played<Answer>>) -> Played<Vec<String>> {
-        self.end(function).await?;
+        self.end(function)?;
         self.gate.count();
         went_well(&run.await?)?;
         Ok(self.gate.seen())
@@ -88,13 +87,13 @@ impl Rig {
 
     /// Runs a function from a cold start and kills it at this point; whether it came there.
     pub async fn strike(&self, function: &str, at: &Point, run: impl Future<Output = Played<Answer>>) -> Played<bool> {
-        self.end(function).await?;
+        self.end(function)?;
         let (reached, mut run) = (self.gate.hold(at), pin!(run));
         tokio::select! {
             Ok(()) = reached => {}
             answer = &mut run => return went_well(&answer?).map(|()| false),
         }
-        let killed = self.end(function).await?;
+        let killed = self.end(function)?;
         let answer = run.await?;
         self.gate.count();
         match went_well(&answer) {
@@ -103,22 +102,16 @@ impl Rig {
         }
     }
 
-    /// Kills what runs of a function in this stack; how many processes that were.
-    async fn end(&self, function: &str) -> Played<usize> {
-        let mut killed = BTreeSet::new();
-        loop {
-            let mut running = self.stack.processes()?;
-            running.retain(|process| process.is_function(function));
-            if running.is_empty() {
-                return Ok(killed.len());
-            }
-            for process in running {
-                // Once: it may take a moment to be gone.
-                if killed.insert(process.id) {
-                    process.kill()?;
-                }
-            }
+    /// Kills what runs of a function in this stack, and waits until it is gone: MiniStack would still give an event to
+    /// a process that is about to end. How many processes that were.
+    fn end(&self, function: &str) -> Played<usize> {
+        let mut running = self.stack.processes()?;
+        running.retain(|process| process.is_function(function));
+        for process in &running {
+            process.kill()?;
+            while process.is_running()? {}
         }
+        Ok(running.len())
     }
 
     /// An order about an event of its own, to a number of its own towards which the provider behaves like this.

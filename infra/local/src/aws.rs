@@ -60,19 +60,26 @@ pub struct Request<'a> {
 #[derive(Debug, Clone)]
 pub struct Aws {
     endpoint: String,
+    region: String,
     http: reqwest::Client,
 }
 
 impl Aws {
     /// Speaks to the gateway at `endpoint`.
     pub fn new(endpoint: &str) -> Result<Self> {
-        Ok(Self { endpoint: endpoint.to_owned(), http: client()? })
+        Ok(Self { endpoint: endpoint.to_owned(), region: REGION.to_owned(), http: client()? })
+    }
+
+    /// The same in another region, where nothing of this one is known.
+    #[must_use]
+    pub fn in_region(self, region: &str) -> Self {
+        Self { region: region.to_owned(), ..self }
     }
 
     /// Signs and sends a request; whatever is answered is an answer.
     pub async fn send(&self, request: Request<'_>) -> Result<Answer> {
         let url = format!("{}{}", self.endpoint, request.path);
-        let signature = signature(&request, &url)?;
+        let signature = signature(&request, &url, &self.region)?;
         self.deliver(request, &url, signature).await
     }
 
@@ -121,11 +128,11 @@ pub fn client() -> Result<reqwest::Client> {
     client.build().context("cannot build an HTTP client")
 }
 
-fn signature(request: &Request<'_>, url: &str) -> Result<HeaderMap> {
+fn signature(request: &Request<'_>, url: &str, region: &str) -> Result<HeaderMap> {
     let identity = Credentials::new(ACCESS_KEY, SECRET_KEY, None, None, "local").into();
     let params = v4::SigningParams::builder()
         .identity(&identity)
-        .region(REGION)
+        .region(region)
         .name(request.service)
         .time(SystemTime::now())
         .settings(SigningSettings::default())

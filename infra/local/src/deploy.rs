@@ -33,7 +33,7 @@ pub(crate) async fn deploy(
     name: &str,
     template: &str,
     functions: &[Package],
-    parameters: &[(&str, &str)],
+    parameters: &BTreeMap<&str, &str>,
 ) -> Result<Deployed> {
     put(aws, &format!("/{BUCKET}"), Bytes::new()).await?;
     for function in functions {
@@ -57,7 +57,7 @@ async fn put(aws: &Aws, path: &str, body: Bytes) -> Result<()> {
     }
 }
 
-async fn create(aws: &Aws, name: &str, template: String, parameters: &[(&str, &str)]) -> Result<()> {
+async fn create(aws: &Aws, name: &str, template: String, parameters: &BTreeMap<&str, &str>) -> Result<()> {
     let mut members = vec![("StackName".to_owned(), name.to_owned()), ("TemplateBody".to_owned(), template)];
     for (index, capability) in ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"].iter().enumerate() {
         members.push((format!("Capabilities.member.{}", index + 1), (*capability).to_owned()));

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use bytes::Bytes;
 use http::HeaderMap;
 use tokio::sync::broadcast;
 
@@ -40,7 +39,7 @@ impl Doorbells {
 }
 
 impl Script for Doorbells {
-    fn judge(&self, headers: &HeaderMap, body: &Bytes) -> Verdict {
+    fn judge(&self, headers: &HeaderMap, body: &[u8]) -> Verdict {
         let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok());
         if !target.is_some_and(|target| target.starts_with("AmazonSQS.SendMessage")) {
             return Verdict::Forward;

@@ -18,14 +18,23 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 /// What is to become of a request.
-#[derive(Debug, Clone)]
-pub(crate) enum Verdict {
+#[derive(Debug)]
+pub enum Verdict {
     /// Passed on, and answered as MiniStack answers.
     Forward,
     /// Passed on, so that it takes effect, and never answered.
     ForwardThenHang,
     /// Passed on, so that it takes effect, and then the connection is reset.
     ForwardThenReset,
+    /// Passed on, so that it takes effect, and answered with this status, content type and body.
+    ForwardThenAnswer(u16, &'static str, String),
+    /// Passed on first or not at all; then somebody hears, and the caller nothing.
+    Hold {
+        /// Whether it takes effect.
+        forwarded: bool,
+        /// Hears when it has.
+        reached: oneshot::Sender<()>,
+    },
     /// Not passed on; the connection ends without an answer.
     Close,
     /// Not passed on, and answered with this status, content type and body.
@@ -33,16 +42,16 @@ pub(crate) enum Verdict {
 }
 
 /// Decides about requests. Called once for each request that was received in full.
-pub(crate) trait Script: Send + Sync + 'static {
+pub trait Script: std::fmt::Debug + Send + Sync + 'static {
     /// Judges a request by its headers and body.
-    fn judge(&self, headers: &HeaderMap, body: &Bytes) -> Verdict;
+    fn judge(&self, headers: &HeaderMap, body: &[u8]) -> Verdict;
 }
 
 /// A running endpoint; it ends when this is dropped. It has a thread to itself, so that it does not depend on its user's runtime.
 #[derive(Debug)]
-pub(crate) struct Endpoint {
+pub struct Endpoint {
     /// `http://127.0.0.1:…`
-    pub(crate) url: String,
+    pub url: String,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -69,7 +78,7 @@ impl std::error::Error for Cut {}
 
 impl Endpoint {
     /// Listens on a free port of 127.0.0.1 and passes on to `upstream`.
-    pub(crate) fn start(upstream: &str, script: Arc<dyn Script>) -> Result<Self> {
+    pub fn start(upstream: &str, script: Arc<dyn Script>) -> Result<Self> {
         let listener =
             std::net::TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).context("cannot listen on 127.0.0.1")?;
         listener.set_nonblocking(true)?;
@@ -131,12 +140,27 @@ async fn handle(request: http::Request<Incoming>, shared: Arc<Shared>) -> Result
             forward(&shared, parts, body).await?;
             Err(Cut::Reset)
         }
-        Verdict::Close => Err(Cut::Close),
-        Verdict::Answer(status, content_type, text) => {
-            let response = Response::builder().status(status).header(http::header::CONTENT_TYPE, content_type);
-            response.body(Full::from(text)).map_err(|_| Cut::Close)
+        Verdict::ForwardThenAnswer(status, content_type, text) => {
+            forward(&shared, parts, body).await?;
+            answer(status, content_type, text)
         }
+        Verdict::Hold { forwarded, reached } => {
+            if forwarded {
+                // What came back, if anything did, is not for the caller.
+                let _ = forward(&shared, parts, body).await;
+            }
+            // Nobody may be listening any more.
+            let _ = reached.send(());
+            std::future::pending().await
+        }
+        Verdict::Close => Err(Cut::Close),
+        Verdict::Answer(status, content_type, text) => answer(status, content_type, text),
     }
+}
+
+fn answer(status: u16, content_type: &str, text: String) -> Result<Response<Full<Bytes>>, Cut> {
+    let response = Response::builder().status(status).header(http::header::CONTENT_TYPE, content_type);
+    response.body(Full::from(text)).map_err(|_| Cut::Close)
 }
 
 async fn forward(shared: &Shared, parts: http::request::Parts, body: Bytes) -> Result<Response<Full<Bytes>>, Cut> {
@@ -170,24 +194,28 @@ mod tests {
     use super::*;
 
     /// Does what the request's body says, and answers with the host that it was sent to.
+    #[derive(Debug)]
     struct Obey;
 
     impl Script for Obey {
-        fn judge(&self, headers: &HeaderMap, body: &Bytes) -> Verdict {
-            match body.as_ref() {
+        fn judge(&self, headers: &HeaderMap, body: &[u8]) -> Verdict {
+            match body {
                 b"hang" => Verdict::ForwardThenHang,
                 b"reset" => Verdict::ForwardThenReset,
                 b"close" => Verdict::Close,
                 b"forward" => Verdict::Forward,
+                b"other" => Verdict::ForwardThenAnswer(418, "text/plain", "signed.example".to_owned()),
+                b"hold" => Verdict::Hold { forwarded: true, reached: oneshot::channel().0 },
                 _ => Answer.judge(headers, body),
             }
         }
     }
 
+    #[derive(Debug)]
     struct Answer;
 
     impl Script for Answer {
-        fn judge(&self, headers: &HeaderMap, _: &Bytes) -> Verdict {
+        fn judge(&self, headers: &HeaderMap, _: &[u8]) -> Verdict {
             let host = headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or_default();
             Verdict::Answer(418, "text/plain", host.to_owned())
         }
@@ -206,14 +234,16 @@ mod tests {
     fn a_verdict_becomes_an_answer_or_none() {
         let upstream = Endpoint::start("http://127.0.0.1:1", Arc::new(Answer)).expect("starts");
         let endpoint = Endpoint::start(&upstream.url, Arc::new(Obey)).expect("starts");
-        for body in ["forward", "answer"] {
+        for body in ["forward", "other", "answer"] {
             let answered = ask(&endpoint, body).expect("an answer");
             // Also what is passed on keeps the host that it was signed for.
             assert!(answered.starts_with("HTTP/1.1 418") && answered.ends_with("signed.example"), "{answered}");
         }
         assert_eq!(ask(&endpoint, "close").expect("the end"), "");
         assert_eq!(ask(&endpoint, "reset").expect_err("a reset").kind(), std::io::ErrorKind::ConnectionReset);
-        assert_eq!(ask(&endpoint, "hang").expect_err("silence").kind(), std::io::ErrorKind::WouldBlock);
+        for body in ["hang", "hold"] {
+            assert_eq!(ask(&endpoint, body).expect_err("silence").kind(), std::io::ErrorKind::WouldBlock);
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ pub mod args;
 pub mod aws;
 mod deploy;
 pub mod doorbells;
-mod endpoint;
+pub mod endpoint;
 mod env_file;
 mod functions;
 mod ministack;

@@ -25,7 +25,8 @@ async fn main() -> ExitCode {
 
 async fn run(args: &Args) -> Result<ExitCode> {
     let timeline = Timeline::default();
-    let options = Options { release: args.release, provider: args.provider, log: args.log.clone() };
+    let options =
+        Options { release: args.release, provider: args.provider, log: args.log.clone(), ..Options::default() };
     match args.command.unwrap_or(Command::Story) {
         Command::Story => local::story::tell(&options, &timeline).await,
         Command::Serve => {

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
 use crate::aws::{ACCESS_KEY, REGION, SECRET_KEY, client};
+use crate::stack::Ways;
 use crate::supervise::Supervised;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,10 +25,8 @@ pub(crate) struct Place<'a> {
     pub(crate) scratch: &'a Path,
     /// The port to listen on.
     pub(crate) port: u16,
-    /// Where the functions find SNS.
-    pub(crate) sns: &'a str,
-    /// Where the functions find SQS.
-    pub(crate) sqs: &'a str,
+    /// Where the functions find it.
+    pub(crate) ways: &'a Ways,
     /// Where its log goes, and with it the functions'.
     pub(crate) log: &'a Path,
 }
@@ -63,7 +62,6 @@ pub(crate) async fn start(place: &Place<'_>, scratch: TempDir) -> Result<Supervi
 
 /// Nothing of the user's environment, least of all AWS credentials or a profile, reaches MiniStack or a function.
 fn environment(command: &mut Command, place: &Place<'_>) {
-    let gateway = format!("http://127.0.0.1:{}", place.port);
     let path = std::env::var_os("PATH").unwrap_or_default();
     command.env_clear().env("PATH", path).env("HOME", place.scratch).env("TMPDIR", place.scratch);
     command.env("BIND_HOST", "127.0.0.1").env("GATEWAY_PORT", place.port.to_string());
@@ -73,10 +71,7 @@ fn environment(command: &mut Command, place: &Place<'_>) {
         .env("MINISTACK_REGION", REGION)
         .env("AWS_ACCESS_KEY_ID", ACCESS_KEY)
         .env("AWS_SECRET_ACCESS_KEY", SECRET_KEY);
-    command
-        .env("AWS_ENDPOINT_URL", gateway)
-        .env("AWS_ENDPOINT_URL_SNS", place.sns)
-        .env("AWS_ENDPOINT_URL_SQS", place.sqs);
+    command.envs(place.ways.variables());
     // Listeners on fixed ports, on which two instances would collide.
     command.env("SFTP_ENABLED", "0").env("IOT_MTLS_ENABLED", "0");
     command.env("PYTHONUNBUFFERED", "1").env("PYTHONDONTWRITEBYTECODE", "1");

@@ -12,7 +12,7 @@ use crate::api::Api;
 use crate::aws::{Aws, client};
 use crate::deploy::deploy;
 use crate::doorbells::Doorbells;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Script};
 use crate::env_file;
 use crate::functions::{self, Package};
 use crate::ministack::{self, Place};
@@ -40,7 +40,7 @@ const PARAMETERS: [(&str, &str); 10] = [
 ];
 
 /// What to bring up.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Build the functions as they are deployed.
     pub release: bool,
@@ -48,6 +48,10 @@ pub struct Options {
     pub provider: Provider,
     /// Keep MiniStack's log, and the functions', here.
     pub log: Option<PathBuf>,
+    /// Template parameters, in place of the usual ones.
+    pub parameters: Vec<(&'static str, &'static str)>,
+    /// Judges every AWS request of the functions, before the provider's script and the queue's.
+    pub gate: Option<Arc<dyn Script>>,
 }
 
 /// A running stack. Dropping it leaves nothing behind.
@@ -67,7 +71,7 @@ pub struct Stack {
     log: PathBuf,
     // In the order in which they end: first those who call, then those who are called.
     ministack: Supervised,
-    endpoints: [Endpoint; 2],
+    ways: Ways,
 }
 
 impl Stack {
@@ -114,14 +118,8 @@ impl Stack {
 
     /// Writes the functions' environment into a file, for `cargo lambda watch`; where it is.
     pub async fn write_env_file(&self) -> Result<PathBuf> {
-        let [sns, sqs] = &self.endpoints;
-        let endpoints = [
-            ("AWS_ENDPOINT_URL", self.endpoint.as_str()),
-            ("AWS_ENDPOINT_URL_SNS", sns.url.as_str()),
-            ("AWS_ENDPOINT_URL_SQS", sqs.url.as_str()),
-        ];
         let names = self.outputs.iter().filter(|(output, _)| output.ends_with("FunctionName")).map(|(_, name)| name);
-        env_file::write(&self.aws()?, names, &endpoints).await
+        env_file::write(&self.aws()?, names, &self.ways.variables()).await
     }
 
     /// What MiniStack and the functions have logged so far.
@@ -138,23 +136,22 @@ impl Stack {
         let port = ministack::free_port()?;
         let endpoint = format!("http://127.0.0.1:{port}");
         let (carrier, doorbells) = (Arc::new(Carrier::new(options.provider)), Arc::new(Doorbells::default()));
-        let sns = Endpoint::start(&endpoint, carrier.clone())?;
-        let sqs = Endpoint::start(&endpoint, doorbells.clone())?;
+        let ways = Ways::open(&endpoint, &carrier, &doorbells, options.gate.as_ref())?;
         let scratch = tempfile::Builder::new().prefix("sendonce-local-").tempdir();
         let scratch = scratch.context("cannot create a temporary directory")?;
         let directory = scratch.path().to_owned();
         let log = options.log.clone().unwrap_or_else(|| directory.join("ministack.log"));
-        let place = Place { python, scratch: &directory, port, sns: &sns.url, sqs: &sqs.url, log: &log };
+        let place = Place { python, scratch: &directory, port, ways: &ways, log: &log };
         let process = ministack::start(&place, scratch).await?;
-        timeline.event(&format!("MiniStack: {endpoint}, roles enforced; provider: {}; queue: {}", sns.url, sqs.url));
+        timeline.event(&format!("MiniStack: {endpoint}, roles enforced; provider: {}; queue: {}", ways.sns, ways.sqs));
         let template = functions::workspace().join("infra/template.yaml");
         let template =
             std::fs::read_to_string(&template).with_context(|| format!("cannot read {}", template.display()))?;
-        let parameters: Vec<(&str, &str)> = PARAMETERS.into_iter().chain([("Architecture", architecture()?)]).collect();
+        let mut parameters = BTreeMap::from(PARAMETERS);
+        parameters.extend(options.parameters.iter().copied().chain([("Architecture", architecture()?)]));
         let deployed = deploy(&Aws::new(&endpoint)?, NAME, &template, functions, &parameters).await?;
         timeline.event(&format!("infra/template.yaml: deployed, {} resources", deployed.resources));
         let api_id = deployed.outputs.get("ApiId").context("the template has no output ApiId")?.clone();
-        let endpoints = [sns, sqs];
         Ok(Self {
             carrier,
             doorbells,
@@ -164,8 +161,44 @@ impl Stack {
             api_id,
             log,
             ministack: process,
-            endpoints,
+            ways,
         })
+    }
+}
+
+/// How the functions' requests reach MiniStack.
+#[derive(Debug)]
+pub(crate) struct Ways {
+    gateway: String,
+    sns: String,
+    sqs: String,
+    _endpoints: Vec<Endpoint>,
+}
+
+impl Ways {
+    fn open(
+        ministack: &str,
+        carrier: &Arc<Carrier>,
+        doorbells: &Arc<Doorbells>,
+        gate: Option<&Arc<dyn Script>>,
+    ) -> Result<Self> {
+        let sns = Endpoint::start(ministack, carrier.clone())?;
+        let sqs = Endpoint::start(ministack, doorbells.clone())?;
+        let [mut gateway, mut sns_url, mut sqs_url] = [ministack.to_owned(), sns.url.clone(), sqs.url.clone()];
+        let mut endpoints = vec![sns, sqs];
+        if let Some(gate) = gate {
+            for way in [&mut gateway, &mut sns_url, &mut sqs_url] {
+                let endpoint = Endpoint::start(way, gate.clone())?;
+                way.clone_from(&endpoint.url);
+                endpoints.push(endpoint);
+            }
+        }
+        Ok(Self { gateway, sns: sns_url, sqs: sqs_url, _endpoints: endpoints })
+    }
+
+    /// As the SDK reads them.
+    pub(crate) fn variables(&self) -> [(&'static str, &str); 3] {
+        [("AWS_ENDPOINT_URL", &self.gateway), ("AWS_ENDPOINT_URL_SNS", &self.sns), ("AWS_ENDPOINT_URL_SQS", &self.sqs)]
     }
 }
 

@@ -68,7 +68,7 @@ pub use keys::{MAC_KEY, SEAL_KEY};
 pub use logs::SNS_LOG_GROUP;
 pub use provider::Taken;
 pub use queue::{Message, QUEUE_URL};
-pub use request::Request;
+pub use request::{Request, operation};
 
 /// AWS, as one test sees it. Clones are the same one.
 #[derive(Clone, Default)]

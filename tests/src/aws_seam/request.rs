@@ -42,10 +42,7 @@ impl Request {
     pub(super) fn read(request: &HttpRequest) -> Self {
         let body = request.body().bytes().map(String::from_utf8_lossy).unwrap_or_default().into_owned();
         let headers: Vec<_> = request.headers().iter().map(|(name, value)| format!("{name}: {value}")).collect();
-        let operation = match request.headers().get("x-amz-target").and_then(|target| target.split_once('.')) {
-            Some((service, name)) => format!("{}:{name}", service_of(service)),
-            None => format!("sns:{}", field(&body, "Action").unwrap_or_default()),
-        };
+        let operation = operation(request.headers().get("x-amz-target"), &body);
         Self { operation, headers: headers.join("\n"), body }
     }
 
@@ -57,6 +54,14 @@ impl Request {
     /// The body as JSON.
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.body).unwrap_or_default()
+    }
+}
+
+/// Service and operation of a request, by the header that names them in the JSON protocols, or by its form.
+pub fn operation(target: Option<&str>, body: &str) -> String {
+    match target.and_then(|target| target.split_once('.')) {
+        Some((service, name)) => format!("{}:{name}", service_of(service)),
+        None => format!("sns:{}", field(body, "Action").unwrap_or_default()),
     }
 }
 

@@ -18,5 +18,5 @@ pub use backend::{Backend, Cannot, How, Port};
 pub use cases::Case;
 pub use fixtures::POLICY;
 pub use script::Script;
-pub use seam::{OnSeam, SeamHouse};
+pub use seam::{OnSeam, SeamHouse, planned};
 pub use world::{OnWorld, WorldHouse};

@@ -89,24 +89,8 @@ impl Backend for OnSeam {
     }
 
     fn fail_next(&self, port: Port, how: How) -> Result<(), Cannot> {
-        let denied = Fault::CodeBefore(400, "AccessDeniedException");
-        let (times, fault) = match (port, how) {
-            (Port::Admit | Port::Commit, How::Conflict) => (1, Fault::cancelled(&["TransactionConflict", "None"])),
-            (Port::Bind, How::Conflict) => (1, Fault::CodeBefore(400, "TransactionConflictException")),
-            (Port::Admit | Port::Commit | Port::Bind, How::NeverDone) => (DYNAMODB_TRIES, Fault::LostBefore),
-            (Port::Admit | Port::Commit | Port::Bind, How::AnswerLost) => (DYNAMODB_TRIES, Fault::LostAfter),
-            (Port::Ring, How::NeverDone) => (SQS_TRIES, Fault::LostBefore),
-            (Port::Ring, How::AnswerLost) => (SQS_TRIES, Fault::LostAfter),
-            (Port::Admit | Port::Commit | Port::Bind | Port::Ring, How::Repeated) => (1, Fault::LostAfter),
-            (Port::Send, How::Refused) => (1, self.throttled()),
-            (Port::Send, How::Rejected) => (1, self.opted_out()),
-            (Port::Send, How::NeverDone) => (1, Fault::LostBefore),
-            (Port::Send, How::AnswerLost) => (1, Fault::SilentAfter),
-            (Port::Send, How::Nameless) => (1, self.nameless()),
-            (_, How::Refused) => (1, denied),
-            _ => return Err(Cannot("its service has no such answer")),
-        };
-        self.seam.fail_times(self.operation(port), times, fault);
+        let (operation, times, fault) = planned(port, how, self.provider)?;
+        self.seam.fail_times(operation, times, fault);
         Ok(())
     }
 
@@ -129,39 +113,62 @@ impl Backend for OnSeam {
     }
 }
 
-impl OnSeam {
-    const fn operation(&self, port: Port) -> &'static str {
-        match (port, self.provider) {
-            (Port::Admit | Port::Commit, _) => "dynamodb:TransactWriteItems",
-            (Port::Bind, _) => "dynamodb:PutItem",
-            (Port::Guard | Port::Record, _) => "dynamodb:GetItem",
-            (Port::Due | Port::Rows, _) => "dynamodb:Query",
-            (Port::Ring, _) => "sqs:SendMessage",
-            (Port::Seal, _) => "kms:GenerateDataKey",
-            (Port::Open, _) => "kms:Decrypt",
-            (Port::Send, Provider::Sns) => "sns:Publish",
-            (Port::Send, Provider::Eum) => "sms-voice:SendTextMessage",
-        }
-    }
+/// What goes wrong with how many requests for which operation.
+///
+/// # Errors
+/// [`Cannot`] where no answer of the service is like that.
+pub fn planned(port: Port, how: How, provider: Provider) -> Result<(&'static str, usize, Fault), Cannot> {
+    let denied = Fault::CodeBefore(400, "AccessDeniedException");
+    let (times, fault) = match (port, how) {
+        (Port::Admit | Port::Commit, How::Conflict) => (1, Fault::cancelled(&["TransactionConflict", "None"])),
+        (Port::Bind, How::Conflict) => (1, Fault::CodeBefore(400, "TransactionConflictException")),
+        (Port::Admit | Port::Commit | Port::Bind, How::NeverDone) => (DYNAMODB_TRIES, Fault::LostBefore),
+        (Port::Admit | Port::Commit | Port::Bind, How::AnswerLost) => (DYNAMODB_TRIES, Fault::LostAfter),
+        (Port::Ring, How::NeverDone) => (SQS_TRIES, Fault::LostBefore),
+        (Port::Ring, How::AnswerLost) => (SQS_TRIES, Fault::LostAfter),
+        (Port::Admit | Port::Commit | Port::Bind | Port::Ring, How::Repeated) => (1, Fault::LostAfter),
+        (Port::Send, How::Refused) => (1, throttled(provider)),
+        (Port::Send, How::Rejected) => (1, opted_out(provider)),
+        (Port::Send, How::NeverDone) => (1, Fault::LostBefore),
+        (Port::Send, How::AnswerLost) => (1, Fault::SilentAfter),
+        (Port::Send, How::Nameless) => (1, nameless(provider)),
+        (_, How::Refused) => (1, denied),
+        _ => return Err(Cannot("its service has no such answer")),
+    };
+    Ok((operation(port, provider), times, fault))
+}
 
-    fn throttled(&self) -> Fault {
-        match self.provider {
-            Provider::Sns => Fault::CodeBefore(400, "Throttled"),
-            Provider::Eum => Fault::CodeBefore(400, "ThrottlingException"),
-        }
+const fn operation(port: Port, provider: Provider) -> &'static str {
+    match (port, provider) {
+        (Port::Admit | Port::Commit, _) => "dynamodb:TransactWriteItems",
+        (Port::Bind, _) => "dynamodb:PutItem",
+        (Port::Guard | Port::Record, _) => "dynamodb:GetItem",
+        (Port::Due | Port::Rows, _) => "dynamodb:Query",
+        (Port::Ring, _) => "sqs:SendMessage",
+        (Port::Seal, _) => "kms:GenerateDataKey",
+        (Port::Open, _) => "kms:Decrypt",
+        (Port::Send, Provider::Sns) => "sns:Publish",
+        (Port::Send, Provider::Eum) => "sms-voice:SendTextMessage",
     }
+}
 
-    fn opted_out(&self) -> Fault {
-        match self.provider {
-            Provider::Sns => Fault::CodeBefore(400, "OptedOut"),
-            Provider::Eum => Fault::eum("ConflictException", "DESTINATION_PHONE_NUMBER_OPTED_OUT"),
-        }
+fn throttled(provider: Provider) -> Fault {
+    match provider {
+        Provider::Sns => Fault::CodeBefore(400, "Throttled"),
+        Provider::Eum => Fault::CodeBefore(400, "ThrottlingException"),
     }
+}
 
-    fn nameless(&self) -> Fault {
-        match self.provider {
-            Provider::Sns => Fault::BodyAfter(200, NAMELESS.into()),
-            Provider::Eum => Fault::BodyAfter(200, String::from("{}")),
-        }
+fn opted_out(provider: Provider) -> Fault {
+    match provider {
+        Provider::Sns => Fault::CodeBefore(400, "OptedOut"),
+        Provider::Eum => Fault::eum("ConflictException", "DESTINATION_PHONE_NUMBER_OPTED_OUT"),
+    }
+}
+
+fn nameless(provider: Provider) -> Fault {
+    match provider {
+        Provider::Sns => Fault::BodyAfter(200, NAMELESS.into()),
+        Provider::Eum => Fault::BodyAfter(200, String::from("{}")),
     }
 }

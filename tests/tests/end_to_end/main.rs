@@ -1,13 +1,15 @@
 //! End to end: the functions as they are deployed, on MiniStack, with its roles enforced and a provider that can misbehave.
 
+mod contract;
+mod gate;
+mod kill_sweep;
+mod rig;
 mod scenes;
 mod stage;
 
-use http::Method;
-use local::aws::Request;
 use scenes::{KILLED, RACED, TOKENS, UNANSWERED, UNRUNG};
 use serde_json::{Value, json};
-use stage::{Played, accepted, another_stack, order, stage, until};
+use stage::{Played, accepted, another_stack, json_action, order, stage, until};
 use std::time::Duration;
 
 #[test]
@@ -99,25 +101,18 @@ async fn items_that_name(id: &str) -> Played<Vec<String>> {
 
 /// All that the stack keeps, as text.
 async fn everything_stored() -> Played<Vec<(&'static str, String)>> {
-    let mut places = Vec::new();
+    let (aws, mut places) = (stage().stack.aws()?, Vec::new());
     for table in ["NotificationsTableName", "EvidenceTableName"] {
         places.push((table, scan(table).await?.to_string()));
     }
     for function in ["admission", "dispatch", "reconciliation", "status"] {
         let group = json!({ "logGroupName": format!("/aws/lambda/sendonce-{function}") });
-        places.push((function, json_action("logs", "Logs_20140328.FilterLogEvents", &group).await?.to_string()));
+        places.push((function, json_action(&aws, "logs", "Logs_20140328.FilterLogEvents", &group).await?.to_string()));
     }
     Ok(places)
 }
 
 async fn scan(output: &str) -> Played<Value> {
     let table = json!({ "TableName": stage().stack.outputs[output] });
-    json_action("dynamodb", "DynamoDB_20120810.Scan", &table).await
-}
-
-async fn json_action(service: &str, target: &str, body: &Value) -> Played<Value> {
-    let headers = vec![("content-type", "application/x-amz-json-1.0".to_owned()), ("x-amz-target", target.to_owned())];
-    let body = body.to_string().into();
-    let request = Request { service, method: Method::POST, path: "/", headers, body };
-    Ok(serde_json::from_slice(&stage().stack.aws()?.send(request).await?.body)?)
+    json_action(&stage().stack.aws()?, "dynamodb", "DynamoDB_20120810.Scan", &table).await
 }

@@ -5,16 +5,18 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Shared};
+use futures_util::future::{BoxFuture, Shared, try_join};
+use http::Method;
 use jiff::{SignedDuration, Timestamp};
 use local::api::{Api, Order, member};
-use local::aws::Answer;
-use local::provider::Provider;
+use local::aws::{Answer, Aws, Request};
 use local::say::Timeline;
 use local::stack::{Options, Stack};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
+use crate::kill_sweep;
+use crate::rig::Rig;
 use crate::scenes::{self, Ended, Raced};
 
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;
@@ -31,6 +33,7 @@ pub struct Stage {
     pub unanswered: Scene<Ended>,
     pub killed: Scene<Ended>,
     pub unrung: Scene<Ended>,
+    pub swept: Scene<()>,
 }
 
 /// The stage. The first to ask sets it up, and all scenes begin.
@@ -46,7 +49,8 @@ pub fn stage() -> &'static Stage {
 impl Stage {
     fn set() -> Played<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-        let stack = Arc::new(runtime.block_on(another_stack())?);
+        let (stack, rig) = runtime.block_on(try_join(another_stack(), Rig::new()))?;
+        let (stack, swept) = (Arc::new(stack), play(&runtime, kill_sweep::sweep(rig)));
         // One after the other, because the first takes every dispatcher's life and the second every doorbell.
         let victim = runtime.block_on(scenes::kill_in_mid_call(&stack))?;
         let silent = runtime.block_on(scenes::lose_the_doorbell(&stack))?;
@@ -54,7 +58,7 @@ impl Stage {
         let unrung = play(&runtime, scenes::after_the_loss(Arc::clone(&stack), silent));
         let unanswered = play(&runtime, scenes::never_answered(Arc::clone(&stack)));
         let raced = play(&runtime, scenes::twenty_at_once(Arc::clone(&stack)));
-        Ok(Self { stack, runtime, raced, unanswered, killed, unrung })
+        Ok(Self { stack, runtime, raced, unanswered, killed, unrung, swept })
     }
 
     /// How a scene ended.
@@ -72,7 +76,7 @@ impl Stage {
 
 /// A stack of its own.
 pub async fn another_stack() -> Played<Stack> {
-    let options = Options { release: false, provider: Provider::Ok, log: None };
+    let options = Options::default();
     Ok(Stack::up(&options, &Timeline::quiet()).await?)
 }
 
@@ -149,4 +153,12 @@ pub async fn evidence(api: &Api, id: &str) -> Played<Value> {
 
 pub fn said(answer: &Answer) -> Fault {
     format!("answered {}: {}", answer.status, answer.text()).into()
+}
+
+/// An action of one of the services that speak JSON.
+pub async fn json_action(aws: &Aws, service: &str, target: &str, body: &Value) -> Played<Value> {
+    let headers = vec![("content-type", "application/x-amz-json-1.0".to_owned()), ("x-amz-target", target.to_owned())];
+    let body = body.to_string().into();
+    let answer = aws.send(Request { service, method: Method::POST, path: "/", headers, body }).await?;
+    if answer.status == 200 { Ok(serde_json::from_slice(&answer.body)?) } else { Err(said(&answer)) }
 }

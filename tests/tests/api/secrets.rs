@@ -224,7 +224,8 @@ async fn reports(service: &Service) {
     let id = service.admit("evt-reported").await;
     service.deliver().await;
     let attempt = service.record(&id)["att"]["S"].as_str().expect("an attempt").to_owned();
-    let (now, message) = (service.clock.now(), service.seam.texts().pop().expect("a text").message_id);
+    let message = service.record(&id)["mid"]["S"].as_str().expect("a message").to_owned();
+    let now = service.clock.now();
     let reason = format!("{NUMBER} rejected {TOKEN}");
     let rows = [
         LogRow::failed(&message, now, &reason).text(),
@@ -243,7 +244,7 @@ async fn reports(service: &Service) {
         reason,
     ];
     rows.iter().for_each(|row| service.seam.write_log(SNS_LOG_GROUP, now, row));
-    for operation in [None, Some(GET), Some("dynamodb:Query"), Some(TRANSACT)] {
+    for operation in [Some(TRANSACT), Some(GET), Some("dynamodb:Query"), None] {
         if let Some(operation) = operation {
             service.seam.fail_next(operation, Fault::CodeBefore(400, "AccessDeniedException"));
         }
@@ -275,8 +276,8 @@ async fn leaves_no_trace(changes: &[(&str, &str)], call: &str, ends: Vec<Fault>)
     let service = Service::with(changes).await;
     admissions(&service).await;
     let nothing_yet = service.written_down(&lines);
-    dispatches(&service, call, ends).await;
     reports(&service).await;
+    dispatches(&service, call, ends).await;
     endings(&service).await;
 
     assert!(service.seam.texts().len() > 3, "texts were sent");

@@ -169,7 +169,7 @@ async fn while_anything_hangs_a_tick_ends_before_its_time_is_up_and_the_next_goe
         let started = Instant::now();
         let tally = in_time(RECONCILIATION_TIMEOUT, service.tick()).await;
         assert!(tally["failed"].as_u64() > Some(0) && tally["complete"] == false, "{operation}: {tally}");
-        assert!(started.elapsed() > Millis::from_secs(30).to_std(), "{operation}: its time is used");
+        assert!(started.elapsed() >= Millis::from_secs(25).to_std(), "{operation}: its time is used");
     }
 }
 

@@ -386,7 +386,6 @@ pub fn each_function_gets_its_own_environment(template: &Template) -> Vec<String
                 "PROVIDER_OPERATION_TIMEOUT_MS",
                 "RETRY_BACKOFF_BASE_MS",
                 "RETRY_BACKOFF_MAX_MS",
-                "PROVIDER",
                 "SMS_MAX_PRICE_USD",
                 "SMS_ORIGINATION_NUMBER",
                 "EUM_CONFIGURATION_SET",

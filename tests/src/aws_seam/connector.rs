@@ -55,6 +55,10 @@ impl Seam {
         let fault = lock(&self.0.log).arrive(request);
         // Lets others in between, as a network would.
         tokio::task::yield_now().await;
+        let latency = *lock(&self.0.latency);
+        if !latency.is_zero() {
+            tokio::time::sleep(latency).await;
+        }
         match fault {
             None => respond(self.serve(request)),
             Some(Fault::NeverConnected) => Err(connect_error().await),

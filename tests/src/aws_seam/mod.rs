@@ -47,6 +47,7 @@ mod provider;
 mod queue;
 mod request;
 
+use core::time::Duration;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -91,6 +92,7 @@ struct Inner {
     taken: Mutex<Vec<Taken>>,
     logs: Mutex<logs::Logs>,
     account: Mutex<account::Account>,
+    latency: Mutex<Duration>,
 }
 
 /// The production adapters on a seam, made as the functions make them.
@@ -144,6 +146,11 @@ impl Seam {
             aws,
             clock,
         }
+    }
+
+    /// Every answer takes this long from here on.
+    pub fn answer_after(&self, latency: Duration) {
+        *lock(&self.0.latency) = latency;
     }
 
     /// The next request for `operation` (such as `dynamodb:PutItem`) meets this fault.

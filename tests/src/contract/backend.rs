@@ -3,7 +3,7 @@
 
 use sendonce::notification::NotificationId;
 use sendonce::ports::{
-    Admissions, Carrier, Clock, Doorbell, DueWork, EvidenceLog, Opener, Records, Sealer, Transitions,
+    Admissions, Carrier, Clock, Destinations, Doorbell, DueWork, EvidenceLog, Opener, Records, Sealer, Transitions,
 };
 use sendonce::time::{EpochMillis, Millis};
 
@@ -22,6 +22,8 @@ pub enum Port {
     Commit,
     /// [`DueWork::due`]
     Due,
+    /// [`Destinations::sent_to`]
+    SentTo,
     /// [`EvidenceLog::rows`]
     Rows,
     /// [`Doorbell::ring`]
@@ -60,7 +62,7 @@ pub struct Cannot(pub &'static str);
 /// All ports, on something to stand on that nobody else uses.
 pub trait Backend {
     /// Commands, records and evidence.
-    type Ledger: Admissions + Records + Transitions + DueWork + EvidenceLog;
+    type Ledger: Admissions + Records + Transitions + DueWork + EvidenceLog + Destinations;
     /// Doorbells.
     type Doorbell: Doorbell;
     /// Envelopes, to close.

@@ -7,7 +7,7 @@
 
 mod backend;
 mod cases;
-mod fixtures;
+pub mod fixtures;
 mod script;
 mod seam;
 pub mod suite;

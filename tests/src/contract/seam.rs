@@ -143,7 +143,7 @@ const fn operation(port: Port, provider: Provider) -> &'static str {
         (Port::Admit | Port::Commit, _) => "dynamodb:TransactWriteItems",
         (Port::Bind, _) => "dynamodb:PutItem",
         (Port::Guard | Port::Record, _) => "dynamodb:GetItem",
-        (Port::Due | Port::Rows, _) => "dynamodb:Query",
+        (Port::Due | Port::SentTo | Port::Rows, _) => "dynamodb:Query",
         (Port::Ring, _) => "sqs:SendMessage",
         (Port::Seal, _) => "kms:GenerateDataKey",
         (Port::Open, _) => "kms:Decrypt",

@@ -104,6 +104,7 @@ const fn op(port: Port) -> Op {
         Port::Record => Op::ReadRecord,
         Port::Commit => Op::Commit,
         Port::Due => Op::Due,
+        Port::SentTo => Op::SentTo,
         Port::Rows => Op::ReadRows,
         Port::Ring => Op::Ring,
         Port::Seal => Op::Seal,

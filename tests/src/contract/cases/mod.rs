@@ -15,6 +15,7 @@ mod doorbell;
 mod due;
 mod reads;
 mod seal;
+mod sent_to;
 
 /// One case, played on a backend of its own.
 pub struct Case<B> {
@@ -56,6 +57,7 @@ pub fn all<B: Backend>() -> Vec<Case<B>> {
         commit::all(),
         reads::all(),
         due::all(),
+        sent_to::all(),
         doorbell::all(),
         seal::all(),
         carrier::all(),

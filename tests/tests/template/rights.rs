@@ -233,13 +233,22 @@ fn no_role_is_shared_or_filled_from_outside(template: &Template) -> Vec<String> 
 fn the_account_may_manage_keys_but_not_use_them(template: &Template) -> Vec<String> {
     let mut faults = Vec::new();
     for key in template.of_type("AWS::KMS::Key") {
-        for statement in key_statements(template, key).filter(|statement| role_of(statement).is_none()) {
+        let passes_on = |statement: &Value| key == "ReceiptsKey" && passes_receipts_on(statement);
+        let others = key_statements(template, key).filter(|one| role_of(one).is_none() && !passes_on(one));
+        for statement in others {
             let actions = list(&statement["Action"]).into_iter().map(text);
             let uses = actions.filter(|action| !KEY_MANAGEMENT.contains(&action.trim_start_matches("kms:")));
             faults.extend(uses.map(|action| format!("{key}: {} may {action}", statement["Principal"])));
         }
     }
     faults
+}
+
+/// The two services that carry receipts, on behalf of this account alone.
+fn passes_receipts_on(statement: &Value) -> bool {
+    statement["Principal"] == json!({"Service": ["sms-voice.amazonaws.com", "sns.amazonaws.com"]})
+        && statement["Action"] == json!(["kms:GenerateDataKey", "kms:Decrypt"])
+        && statement["Condition"] == json!({"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}})
 }
 
 fn faults(template: &Template, wrong: impl Fn(&Right) -> bool) -> Vec<String> {
@@ -457,6 +466,14 @@ fn no_iam_policy_can_hand_out_the_use_of_a_key() {
         the_account_may_manage_keys_but_not_use_them,
         &[
             (|t| properties(t, "SealKey")["KeyPolicy"]["Statement"][0]["Action"] = json!("kms:*"), "kms:*"),
+            (|t| properties(t, "ReceiptsKey")["KeyPolicy"]["Statement"][1]["Condition"] = Value::Null, "ReceiptsKey"),
+            (
+                |t| {
+                    properties(t, "ReceiptsKey")["KeyPolicy"]["Statement"][1]["Principal"]["Service"] =
+                        json!("lambda.amazonaws.com")
+                },
+                "ReceiptsKey",
+            ),
             (
                 |t| properties(t, "MacKey")["KeyPolicy"]["Statement"][0]["Action"] = json!(["kms:CreateGrant"]),
                 "CreateGrant",

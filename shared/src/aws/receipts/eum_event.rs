@@ -114,10 +114,8 @@ mod tests {
     }
 
     fn receipt(body: &str) -> Receipt {
-        match read_eum_event(body) {
-            EumEvent::Ours(Report::Named { receipt, .. }) => receipt,
-            other => panic!("{other:?}"),
-        }
+        let EumEvent::Ours(Report::Named { receipt, .. }) = read_eum_event(body) else { panic!("not ours") };
+        receipt
     }
 
     #[test]

@@ -97,6 +97,8 @@ marks! {
     SoughtInVain,
     /// An unknown was looked up once more when it expired.
     SoughtAtTheEnd,
+    /// An unknown was ended although its provider's log could not be read.
+    StoppedUnlooked,
     /// Silence was taken for a no.
     SilenceResent,
     /// An operator allowed another attempt.

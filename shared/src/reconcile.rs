@@ -22,6 +22,10 @@ use crate::time::Millis;
 /// How often one look follows a record that others keep moving.
 const ROUNDS: u32 = 4;
 
+/// How long after its end an unknown waits for a log that cannot be read: nothing stays open for ever, and what the log
+/// says later is noted all the same.
+const LAST_LOOK: Millis = Millis::from_secs(180);
+
 /// The reconciliation flow.
 #[derive(Clone, Debug)]
 pub struct Reconcile<L, E, D, C> {
@@ -191,9 +195,12 @@ where
             Next::ResendOnSilence => resent_on_silence(record),
             Next::Stop(reason @ StopReason::ExpiredUnresolved) if is_pairable(record, now, &self.policy) => {
                 mark(Mark::SoughtAtTheEnd);
-                match self.seek.look(record, invocation).await? {
-                    Pairing::Receipt(receipt) => Due::Merge(receipt),
-                    Pairing::Undecided(_) => Due::Step(Fact::Stopped { reason }, Done::Stopped(reason)),
+                let stopped = Due::Step(Fact::Stopped { reason }, Done::Stopped(reason));
+                match self.seek.look(record, invocation).await {
+                    Ok(Pairing::Receipt(receipt)) => Due::Merge(receipt),
+                    Ok(Pairing::Undecided(_)) => stopped,
+                    Err(Unreadable) if now < record.expires_at.plus(LAST_LOOK) => return Err(Unreadable),
+                    Err(Unreadable) => marked(Mark::StoppedUnlooked, stopped),
                 }
             }
             Next::Stop(reason) => Due::Step(Fact::Stopped { reason }, Done::Stopped(reason)),

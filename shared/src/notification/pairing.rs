@@ -3,7 +3,7 @@
 //! SNS takes no name of ours for a text. A row that names a message which an attempt is known by speaks of that attempt;
 //! any other can be told by number and time alone, and counts only if nothing else could be meant.
 
-use crate::time::{EpochMillis, Millis};
+use crate::time::EpochMillis;
 
 use super::evidence::Row;
 use super::fact::Fact;
@@ -162,9 +162,6 @@ impl LogRow {
             code: self.code,
         }
     }
-
-    /// Attempts that began earlier than this before a row cannot be meant by it, whatever the configuration.
-    pub const REACH: Millis = Millis::from_secs(900);
 }
 
 #[cfg(test)]

@@ -65,6 +65,7 @@ impl Destinations for Ledger {
             .expression_attribute_values(":to", AttributeValue::S(destination.as_str().to_owned()))
             .expression_attribute_values(":from", number(from.get()))
             .expression_attribute_values(":until", number(until.get()))
+            .scan_index_forward(false) // of too many, the newest
             .limit(SENT_TO_PAGE);
         let page = request.send().await.map_err(|error| unreadable("dynamodb:Query", &error))?;
         let mut ids: Vec<_> = page.items().iter().filter_map(id_of).collect();

@@ -134,6 +134,10 @@ async fn sent(seam: &Seam, count: usize) -> Vec<NotificationId> {
     ids
 }
 
+fn newest_first(ids: &[NotificationId]) -> Vec<NotificationId> {
+    ids.iter().rev().cloned().collect()
+}
+
 fn second(n: usize) -> EpochMillis {
     NOW.plus(Millis::from_secs(i64::try_from(n).unwrap()))
 }
@@ -144,7 +148,7 @@ async fn sent_to_brings_what_one_number_was_sent_in_a_span_in_one_request() {
     let ids = sent(&seam, 5).await;
     let ledger = seam.adapters().await.ledger;
     let to = admission("e-0", "k-0", 1).record.destination;
-    let whole = |ids: &[NotificationId]| Ok(SentTo { ids: ids.to_vec(), is_whole: true });
+    let whole = |ids: &[NotificationId]| Ok(SentTo { ids: newest_first(ids), is_whole: true });
     assert_eq!(ledger.sent_to(&to, second(0), second(4)).await, whole(&ids));
     assert_eq!(seam.counts(), [(QUERY.into(), 1)].into());
     assert_eq!(ledger.sent_to(&to, second(1), second(3)).await, whole(&ids[1..4]), "both ends included");
@@ -156,15 +160,15 @@ async fn sent_to_brings_what_one_number_was_sent_in_a_span_in_one_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sent_to_says_when_there_are_more_than_it_tells() {
+async fn sent_to_tells_the_newest_and_says_when_there_are_more() {
     let seam = Seam::new();
     let ids = sent(&seam, 51).await;
     let ledger = seam.adapters().await.ledger;
     let to = admission("e-0", "k-0", 1).record.destination;
     let fifty = ledger.sent_to(&to, second(0), second(49)).await.unwrap();
-    assert!(fifty.ids == ids[..50] && fifty.is_whole);
+    assert!(fifty.ids == newest_first(&ids[..50]) && fifty.is_whole);
     let more = ledger.sent_to(&to, second(0), second(50)).await.unwrap();
-    assert!(more.ids == ids[..50] && !more.is_whole);
+    assert!(more.ids == newest_first(&ids[1..]) && !more.is_whole);
     assert_eq!(seam.count(QUERY), 2);
 }
 

@@ -9,11 +9,12 @@ use http::Method;
 use roxmltree::{Document, Node};
 use serde_json::{Value, json};
 
-use crate::aws::{Aws, Request};
+use crate::aws::{Aws, REGION, Request};
 use crate::functions::Package;
 use crate::package::package;
 
 const BUCKET: &str = "sendonce-code";
+const TEMPLATE: &str = "template.yaml";
 const VERSION: &str = "2010-05-15";
 const POLL: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -43,7 +44,9 @@ pub(crate) async fn deploy(
         true => Ok(format!("s3://{BUCKET}/{function}.zip")),
         false => bail!("the template names the code of a function that is not built here: {function}"),
     })?;
-    create(aws, name, packaged, parameters).await?;
+    // A template in the request itself may hold 51,200 bytes; one in S3 may be twenty times as long.
+    put(aws, &format!("/{BUCKET}/{TEMPLATE}"), packaged.into()).await?;
+    create(aws, name, parameters).await?;
     let deployed = wait(aws, name).await?;
     restate_concurrency(aws).await?;
     Ok(deployed)
@@ -57,8 +60,9 @@ async fn put(aws: &Aws, path: &str, body: Bytes) -> Result<()> {
     }
 }
 
-async fn create(aws: &Aws, name: &str, template: String, parameters: &BTreeMap<&str, &str>) -> Result<()> {
-    let mut members = vec![("StackName".to_owned(), name.to_owned()), ("TemplateBody".to_owned(), template)];
+async fn create(aws: &Aws, name: &str, parameters: &BTreeMap<&str, &str>) -> Result<()> {
+    let template = format!("https://s3.{REGION}.amazonaws.com/{BUCKET}/{TEMPLATE}");
+    let mut members = vec![("StackName".to_owned(), name.to_owned()), ("TemplateURL".to_owned(), template)];
     for (index, capability) in ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"].iter().enumerate() {
         members.push((format!("Capabilities.member.{}", index + 1), (*capability).to_owned()));
     }

@@ -114,7 +114,7 @@ impl Tables {
             born.destination == *destination && (from..=until).contains(&born.accepted_at) && born.since <= at
         };
         let mut found: Vec<&Born> = self.born.iter().filter(seen).collect();
-        found.sort_by(|a, b| (a.accepted_at, &a.id).cmp(&(b.accepted_at, &b.id)));
+        found.sort_by(|a, b| (b.accepted_at, &b.id).cmp(&(a.accepted_at, &a.id)));
         SentTo { ids: found.into_iter().map(|born| born.id.clone()).collect(), is_whole: true }
     }
 

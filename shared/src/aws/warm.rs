@@ -2,7 +2,7 @@
 //!
 //! A first request pays for the TLS handshake, and inside a handler the processor is throttled. So each function makes
 //! one harmless request to each service it needs first, while it still starts: at most two to KMS and one read. All run
-//! at once and none for longer than [`LIMIT`]; what fails is tried again by the first event that needs it.
+//! at once and none for longer than two seconds; what fails is tried again by the first event that needs it.
 
 use core::time::Duration;
 

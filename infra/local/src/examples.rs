@@ -208,7 +208,8 @@ impl<'a> Shop<'a> {
     }
 
     fn tell_post(&self, key: &str, answer: &Answer) {
-        self.timeline.event(&format!("POST /charges, key {key}: {} {}", answer.status, member(answer, "code")));
+        let what = format!("POST /charges, key {key}: {} {}", answer.status, member(answer, "code"));
+        self.timeline.event(what.trim_end());
     }
 
     fn claim(&self, holds: bool, claim: &str, seen: &Answer) {

@@ -13,7 +13,12 @@ struct LoggedShipments;
 
 impl orders::Shipments for LoggedShipments {
     async fn ship(&self, reference: &str, order: &str, items: u32) -> Outcome<()> {
-        tracing::info!(shipment.reference = reference, order.id = order, order.items = items, "shipped");
+        // Under Sendonce's name: of others, its telemetry shows warnings only.
+        tracing::info!(
+            target: "sendonce::examples",
+            { shipment.reference = reference, order.id = order, order.items = items },
+            "shipped"
+        );
         Outcome::Succeeded(())
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::provider::Provider;
+use crate::provider::{Provider, Via};
 
 /// Deploys infra/template.yaml on this machine - no AWS account, no Docker - and drives it.
 ///
@@ -16,9 +16,15 @@ pub struct Args {
     /// What to do with the stack; the story if nothing is said
     #[command(subcommand)]
     pub command: Option<Command>,
+    /// Which SMS provider is simulated, and the template deployed for
+    #[arg(long, global = true, value_enum, default_value = "sns")]
+    pub via: Via,
     /// How the simulated SMS provider behaves
     #[arg(long, global = true, value_enum, default_value = "ok")]
     pub provider: Provider,
+    /// How long after it took a text the provider reports on it; not before an unanswered call has become unknown
+    #[arg(long, global = true, value_name = "SECONDS", default_value = "6", value_parser = clap::value_parser!(u64).range(6..=15))]
+    pub report_after: u64,
     /// Build the functions as they are deployed: smaller and faster, and minutes to build
     #[arg(long, global = true)]
     pub release: bool,
@@ -34,4 +40,6 @@ pub enum Command {
     Story,
     /// Leave the stack up until Ctrl-C: shows how to post, and texts and states as they change
     Serve,
+    /// Deploy examples/template.yaml instead, and tell and check what a retry of its handlers is told
+    Examples,
 }

@@ -8,6 +8,7 @@ use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, si
 use aws_sigv4::sign::v4;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use serde_json::Value;
 
 /// Made up, and known to MiniStack alone, which takes its holder for the account's root.
 pub const ACCESS_KEY: &str = "AKIALOCALSENDONCE000";
@@ -15,6 +16,8 @@ pub const ACCESS_KEY: &str = "AKIALOCALSENDONCE000";
 pub const SECRET_KEY: &str = "this-key-opens-nothing-but-the-local-stack";
 /// The region that everything is in.
 pub const REGION: &str = "us-east-1";
+/// The account that everything is in.
+pub const ACCOUNT: &str = "000000000000";
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -97,14 +100,25 @@ impl Aws {
         action: &str,
         members: &[(String, String)],
     ) -> Result<String> {
-        let mut form = form_urlencoded::Serializer::new(String::new());
-        form.append_pair("Action", action).append_pair("Version", version).extend_pairs(members);
         let headers = vec![("content-type", "application/x-www-form-urlencoded".to_owned())];
-        let body = form.finish().into();
+        let body = form(action, version, members).into();
         let answer = self.send(Request { service, method: Method::POST, path: "/", headers, body }).await?;
         match answer.status {
             200 => Ok(answer.text()),
             status => bail!("{action} was answered {status}: {}", answer.text().trim()),
+        }
+    }
+
+    /// An action of a service that speaks JSON (CloudWatch Logs): anything but 200 is an error.
+    pub async fn json(&self, service: &str, target: &str, body: &Value) -> Result<Value> {
+        let headers =
+            vec![("content-type", "application/x-amz-json-1.1".to_owned()), ("x-amz-target", target.to_owned())];
+        let body = body.to_string().into();
+        let answer = self.send(Request { service, method: Method::POST, path: "/", headers, body }).await?;
+        match answer.status {
+            200 if answer.body.is_empty() => Ok(Value::Null),
+            200 => serde_json::from_slice(&answer.body).with_context(|| format!("{target} was answered no JSON")),
+            status => bail!("{target} was answered {status}: {}", answer.text().trim()),
         }
     }
 
@@ -119,6 +133,11 @@ impl Aws {
         let body = response.bytes().await.context("MiniStack's answer broke off")?;
         Ok(Answer { status, headers, body })
     }
+}
+
+fn form(action: &str, version: &str, members: &[(String, String)]) -> String {
+    let mut form = form_urlencoded::Serializer::new(String::new());
+    form.append_pair("Action", action).append_pair("Version", version).extend_pairs(members).finish()
 }
 
 /// A client for loopback: no proxy, whatever the environment says, and no idle connections, which would belong to

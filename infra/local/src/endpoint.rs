@@ -35,6 +35,10 @@ pub enum Verdict {
         /// Hears when it has.
         reached: oneshot::Sender<()>,
     },
+    /// Not passed on, and never answered.
+    Hang,
+    /// Not passed on; the connection is reset.
+    Reset,
     /// Not passed on; the connection ends without an answer.
     Close,
     /// Not passed on, and answered with this status, content type and body.
@@ -45,6 +49,11 @@ pub enum Verdict {
 pub trait Script: std::fmt::Debug + Send + Sync + 'static {
     /// Judges a request by its headers and body.
     fn judge(&self, headers: &HeaderMap, body: &[u8]) -> Verdict;
+
+    /// Judges a request by its method and path too. AWS's JSON and form protocols say everything in headers and body.
+    fn judge_request(&self, request: &http::request::Parts, body: &[u8]) -> Verdict {
+        self.judge(&request.headers, body)
+    }
 }
 
 /// A running endpoint; it ends when this is dropped. It has a thread to itself, so that it does not depend on its user's runtime.
@@ -130,7 +139,7 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
 async fn handle(request: http::Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Full<Bytes>>, Cut> {
     let (parts, body) = request.into_parts();
     let body = body.collect().await.map_err(|_| Cut::Close)?.to_bytes();
-    match shared.script.judge(&parts.headers, &body) {
+    match shared.script.judge_request(&parts, &body) {
         Verdict::Forward => forward(&shared, parts, body).await,
         Verdict::ForwardThenHang => {
             forward(&shared, parts, body).await?;
@@ -153,6 +162,8 @@ async fn handle(request: http::Request<Incoming>, shared: Arc<Shared>) -> Result
             let _ = reached.send(());
             std::future::pending().await
         }
+        Verdict::Hang => std::future::pending().await,
+        Verdict::Reset => Err(Cut::Reset),
         Verdict::Close => Err(Cut::Close),
         Verdict::Answer(status, content_type, text) => answer(status, content_type, text),
     }
@@ -203,6 +214,8 @@ mod tests {
                 b"hang" => Verdict::ForwardThenHang,
                 b"reset" => Verdict::ForwardThenReset,
                 b"close" => Verdict::Close,
+                b"hang at once" => Verdict::Hang,
+                b"reset at once" => Verdict::Reset,
                 b"forward" => Verdict::Forward,
                 b"other" => Verdict::ForwardThenAnswer(418, "text/plain", "signed.example".to_owned()),
                 b"hold" => Verdict::Hold { forwarded: true, reached: oneshot::channel().0 },
@@ -240,8 +253,10 @@ mod tests {
             assert!(answered.starts_with("HTTP/1.1 418") && answered.ends_with("signed.example"), "{answered}");
         }
         assert_eq!(ask(&endpoint, "close").expect("the end"), "");
-        assert_eq!(ask(&endpoint, "reset").expect_err("a reset").kind(), std::io::ErrorKind::ConnectionReset);
-        for body in ["hang", "hold"] {
+        for body in ["reset", "reset at once"] {
+            assert_eq!(ask(&endpoint, body).expect_err("a reset").kind(), std::io::ErrorKind::ConnectionReset);
+        }
+        for body in ["hang", "hang at once", "hold"] {
             assert_eq!(ask(&endpoint, body).expect_err("silence").kind(), std::io::ErrorKind::WouldBlock);
         }
     }

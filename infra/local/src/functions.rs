@@ -1,4 +1,4 @@
-//! The four functions, built by cargo as they are deployed: each binary alone in a zip, named `bootstrap`.
+//! The functions, built by cargo as they are deployed: each binary alone in a zip, named `bootstrap`.
 
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -10,8 +10,20 @@ use zip::write::SimpleFileOptions;
 
 use crate::supervise;
 
-/// The packages, whose binaries have the same names.
-pub(crate) const FUNCTIONS: [&str; 4] = ["admission", "dispatch", "reconciliation", "status"];
+/// What is built together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Binaries {
+    packages: &'static [&'static str],
+    names: &'static [&'static str],
+}
+
+/// The service's.
+pub(crate) const SERVICE: Binaries = {
+    let names = &["admission", "dispatch", "reconciliation", "status"];
+    Binaries { packages: names, names }
+};
+/// The examples'.
+pub(crate) const EXAMPLES: Binaries = Binaries { packages: &["examples"], names: &["charges", "orders"] };
 
 /// A function's deployment package.
 #[derive(Debug)]
@@ -50,12 +62,12 @@ pub(crate) async fn target_directory() -> Result<PathBuf> {
 }
 
 /// Builds the functions. Cargo shows its progress on standard error meanwhile.
-pub(crate) async fn build(release: bool) -> Result<Vec<Package>> {
+pub(crate) async fn build(release: bool, binaries: Binaries) -> Result<Vec<Package>> {
     let cargo = cargo();
     let mut command: Vec<&str> = vec![&cargo, "build", "--message-format", "json-render-diagnostics"];
     if release {
         command.push("--release");
-        command.extend(FUNCTIONS.iter().flat_map(|function| ["--package", *function]));
+        command.extend(binaries.packages.iter().flat_map(|package| ["--package", *package]));
     } else {
         // What is built of the libraries then serves `cargo test --workspace` too. Fewer packages would be other
         // features of theirs, and minutes more for whoever does both.
@@ -67,7 +79,7 @@ pub(crate) async fn build(release: bool) -> Result<Vec<Package>> {
     }
     let executables: Vec<Executable> = messages.lines().filter_map(executable).collect();
     let find = |name: &&str| executables.iter().find(|executable| executable.name == **name);
-    let packages = FUNCTIONS.iter().map(|name| {
+    let packages = binaries.names.iter().map(|name| {
         let found = find(name).with_context(|| format!("cargo built no binary named {name}"))?;
         Ok(Package { name: found.name.clone(), zip: zip(&found.path, release)? })
     });

@@ -1,6 +1,7 @@
 //! `cargo run -p local`: see `--help`.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::Parser;
@@ -25,8 +26,14 @@ async fn main() -> ExitCode {
 
 async fn run(args: &Args) -> Result<ExitCode> {
     let timeline = Timeline::default();
-    let options =
-        Options { release: args.release, provider: args.provider, log: args.log.clone(), ..Options::default() };
+    let options = Options {
+        release: args.release,
+        via: args.via,
+        provider: args.provider,
+        reports_after: Some(Duration::from_secs(args.report_after)),
+        log: args.log.clone(),
+        ..Options::default()
+    };
     match args.command.unwrap_or(Command::Story) {
         Command::Story => local::story::tell(&options, &timeline).await,
         Command::Serve => {
@@ -34,6 +41,7 @@ async fn run(args: &Args) -> Result<ExitCode> {
             local::serve::serve(&stack, &timeline).await?;
             Ok(ExitCode::SUCCESS)
         }
+        Command::Examples => local::examples::tell(&options, &timeline).await,
     }
 }
 

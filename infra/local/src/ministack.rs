@@ -10,7 +10,6 @@ use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
 use crate::aws::{ACCESS_KEY, REGION, SECRET_KEY, client};
-use crate::stack::Ways;
 use crate::supervise::Supervised;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -25,8 +24,8 @@ pub(crate) struct Place<'a> {
     pub(crate) scratch: &'a Path,
     /// The port to listen on.
     pub(crate) port: u16,
-    /// Where the functions find it.
-    pub(crate) ways: &'a Ways,
+    /// With which the functions find it, and what stands in front of it.
+    pub(crate) variables: &'a [(&'a str, &'a str)],
     /// Where its log goes, and with it the functions'.
     pub(crate) log: &'a Path,
 }
@@ -71,7 +70,7 @@ fn environment(command: &mut Command, place: &Place<'_>) {
         .env("MINISTACK_REGION", REGION)
         .env("AWS_ACCESS_KEY_ID", ACCESS_KEY)
         .env("AWS_SECRET_ACCESS_KEY", SECRET_KEY);
-    command.envs(place.ways.variables());
+    command.envs(place.variables.iter().copied());
     // Listeners on fixed ports, on which two instances would collide.
     command.env("SFTP_ENABLED", "0").env("IOT_MTLS_ENABLED", "0");
     command.env("PYTHONUNBUFFERED", "1").env("PYTHONDONTWRITEBYTECODE", "1");

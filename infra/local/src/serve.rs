@@ -12,7 +12,7 @@ use crate::say::Timeline;
 use crate::stack::Stack;
 
 const POLL: Duration = Duration::from_secs(1);
-const OPEN: [&str; 4] = ["", "accepted", "sending", "dispatch_unknown"];
+const OPEN: [&str; 5] = ["", "accepted", "sending", "dispatch_unknown", "sent"];
 
 /// Shows what happens, until it is dropped.
 pub async fn serve(stack: &Stack, timeline: &Timeline) -> Result<()> {

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use serde_json::Value;
+use tokio::task::JoinSet;
 
 use crate::api::Api;
 use crate::aws::{Aws, client};
@@ -17,8 +19,9 @@ use crate::env_file;
 use crate::functions::{self, Package};
 use crate::ministack::{self, Place};
 use crate::processes::{self, Process};
-use crate::provider::{Carrier, Provider};
+use crate::provider::{Carrier, Provider, Via};
 use crate::python;
+use crate::reports::{self, Way};
 use crate::say::Timeline;
 use crate::supervise::Supervised;
 
@@ -44,8 +47,12 @@ const PARAMETERS: [(&str, &str); 10] = [
 pub struct Options {
     /// Build the functions as they are deployed.
     pub release: bool,
+    /// Which provider carries the texts.
+    pub via: Via,
     /// How the provider behaves unless told otherwise.
     pub provider: Provider,
+    /// How long after it took a text the provider reports on it; none, and it never does.
+    pub reports_after: Option<Duration>,
     /// Keep MiniStack's log, and the functions', here.
     pub log: Option<PathBuf>,
     /// Template parameters, in place of the usual ones.
@@ -61,6 +68,8 @@ pub struct Stack {
     pub carrier: Arc<Carrier>,
     /// The way to the queue.
     pub doorbells: Arc<Doorbells>,
+    /// Which provider carries the texts.
+    pub via: Via,
     /// When the schedule began to count its minutes.
     pub deployed_at: Timestamp,
     /// Where MiniStack answers.
@@ -70,6 +79,7 @@ pub struct Stack {
     api_id: String,
     log: PathBuf,
     // In the order in which they end: first those who call, then those who are called.
+    _reports: JoinSet<()>,
     ministack: Supervised,
     ways: Ways,
 }
@@ -81,7 +91,7 @@ impl Stack {
         timeline.event("functions: cargo builds them");
         // At the same time: the one waits for the network, the other for the processor.
         let python = python::environment(&target, timeline);
-        let (python, functions) = tokio::try_join!(python, functions::build(options.release))?;
+        let (python, functions) = tokio::try_join!(python, functions::build(options.release, functions::SERVICE))?;
         timeline.event(&format!("functions: {}", sizes(&functions)));
         let mut tries = 0;
         loop {
@@ -110,6 +120,9 @@ impl Stack {
 
     /// The texts that reached a handset.
     pub async fn texts(&self, number: &str) -> Result<usize> {
+        if let Via::Eum = self.via {
+            return Ok(self.carrier.texts(number));
+        }
         let all = client()?.get(format!("{}/_ministack/sns/sms-messages", self.endpoint)).send().await?;
         let all: Value = all.json().await?;
         let texts = all.get("sms_messages").and_then(|by_number| by_number.get(number)?.as_array());
@@ -135,24 +148,45 @@ impl Stack {
     ) -> Result<Self> {
         let port = ministack::free_port()?;
         let endpoint = format!("http://127.0.0.1:{port}");
-        let (carrier, doorbells) = (Arc::new(Carrier::new(options.provider)), Arc::new(Doorbells::default()));
-        let ways = Ways::open(&endpoint, &carrier, &doorbells, options.gate.as_ref())?;
+        let carrier = Arc::new(Carrier::new(options.via, options.provider).reporting(options.reports_after));
+        let doorbells = Arc::new(Doorbells::default());
+        let ways = Ways::open(&endpoint, options.via, &carrier, &doorbells, options.gate.as_ref())?;
         let scratch = tempfile::Builder::new().prefix("sendonce-local-").tempdir();
         let scratch = scratch.context("cannot create a temporary directory")?;
         let directory = scratch.path().to_owned();
         let log = options.log.clone().unwrap_or_else(|| directory.join("ministack.log"));
-        let place = Place { python, scratch: &directory, port, ways: &ways, log: &log };
+        let place = Place { python, scratch: &directory, port, variables: &ways.variables(), log: &log };
         let process = ministack::start(&place, scratch).await?;
-        timeline.event(&format!("MiniStack: {endpoint}, roles enforced; provider: {}; queue: {}", ways.sns, ways.sqs));
+        let provider = format!("provider ({}): {}", options.via.parameter(), ways.provider);
+        timeline.event(&format!("MiniStack: {endpoint}, roles enforced; {provider}; queue: {}", ways.sqs));
         let template = functions::workspace().join("infra/template.yaml");
         let template =
             std::fs::read_to_string(&template).with_context(|| format!("cannot read {}", template.display()))?;
         let mut parameters = BTreeMap::from(PARAMETERS);
-        parameters.extend(options.parameters.iter().copied().chain([("Architecture", architecture()?)]));
-        let deployed = deploy(&Aws::new(&endpoint)?, NAME, &template, functions, &parameters).await?;
+        parameters.extend([("Architecture", architecture()?), ("Provider", options.via.parameter())]);
+        let aws = Aws::new(&endpoint)?;
+        if options.reports_after.is_some() {
+            reports::prepare(&aws, options.via).await?;
+            parameters.extend(reports::parameters(options.via));
+        }
+        parameters.extend(options.parameters.iter().copied());
+        let deployed = deploy(&aws, NAME, &template, functions, &parameters).await?;
+        if options.reports_after.is_some() {
+            let function = deployed.outputs.get("ReconciliationFunctionName");
+            let function = function.context("the template has no output ReconciliationFunctionName")?;
+            reports::restate_rights(&aws, options.via, function).await?;
+        }
         timeline.event(&format!("infra/template.yaml: deployed, {} resources", deployed.resources));
         let api_id = deployed.outputs.get("ApiId").context("the template has no output ApiId")?.clone();
+        let reports = match options.reports_after {
+            Some(_) => {
+                reports::report(aws, endpoint.clone(), Arc::clone(&carrier), way(options.via, &deployed.outputs)?)
+            }
+            None => JoinSet::new(),
+        };
         Ok(Self {
+            _reports: reports,
+            via: options.via,
             carrier,
             doorbells,
             deployed_at: Timestamp::now(),
@@ -166,11 +200,22 @@ impl Stack {
     }
 }
 
+/// The way of a provider's reports into this stack.
+fn way(via: Via, outputs: &BTreeMap<String, String>) -> Result<Way> {
+    match via {
+        Via::Sns => Ok(Way::DeliveryLog),
+        Via::Eum => Ok(Way::Topic(
+            outputs.get("ReceiptsTopicArn").context("the template has no output ReceiptsTopicArn")?.clone(),
+        )),
+    }
+}
+
 /// How the functions' requests reach MiniStack.
 #[derive(Debug)]
-pub(crate) struct Ways {
+struct Ways {
     gateway: String,
-    sns: String,
+    via: Via,
+    provider: String,
     sqs: String,
     _endpoints: Vec<Endpoint>,
 }
@@ -178,32 +223,37 @@ pub(crate) struct Ways {
 impl Ways {
     fn open(
         ministack: &str,
+        via: Via,
         carrier: &Arc<Carrier>,
         doorbells: &Arc<Doorbells>,
         gate: Option<&Arc<dyn Script>>,
     ) -> Result<Self> {
-        let sns = Endpoint::start(ministack, carrier.clone())?;
+        let provider = Endpoint::start(ministack, carrier.clone())?;
         let sqs = Endpoint::start(ministack, doorbells.clone())?;
-        let [mut gateway, mut sns_url, mut sqs_url] = [ministack.to_owned(), sns.url.clone(), sqs.url.clone()];
-        let mut endpoints = vec![sns, sqs];
+        let [mut gateway, mut provider_url, mut sqs_url] = [ministack, &provider.url, &sqs.url].map(str::to_owned);
+        let mut endpoints = vec![provider, sqs];
         if let Some(gate) = gate {
-            for way in [&mut gateway, &mut sns_url, &mut sqs_url] {
+            for way in [&mut gateway, &mut provider_url, &mut sqs_url] {
                 let endpoint = Endpoint::start(way, gate.clone())?;
                 way.clone_from(&endpoint.url);
                 endpoints.push(endpoint);
             }
         }
-        Ok(Self { gateway, sns: sns_url, sqs: sqs_url, _endpoints: endpoints })
+        Ok(Self { gateway, via, provider: provider_url, sqs: sqs_url, _endpoints: endpoints })
     }
 
     /// As the SDK reads them.
-    pub(crate) fn variables(&self) -> [(&'static str, &str); 3] {
-        [("AWS_ENDPOINT_URL", &self.gateway), ("AWS_ENDPOINT_URL_SNS", &self.sns), ("AWS_ENDPOINT_URL_SQS", &self.sqs)]
+    fn variables(&self) -> [(&'static str, &str); 3] {
+        [
+            ("AWS_ENDPOINT_URL", &self.gateway),
+            (self.via.endpoint_variable(), &self.provider),
+            ("AWS_ENDPOINT_URL_SQS", &self.sqs),
+        ]
     }
 }
 
 /// The functions run as processes of this machine, so they are built for it.
-fn architecture() -> Result<&'static str> {
+pub(crate) fn architecture() -> Result<&'static str> {
     match std::env::consts::ARCH {
         "x86_64" => Ok("x86_64"),
         "aarch64" => Ok("arm64"),
@@ -211,7 +261,7 @@ fn architecture() -> Result<&'static str> {
     }
 }
 
-fn sizes(functions: &[Package]) -> String {
+pub(crate) fn sizes(functions: &[Package]) -> String {
     let size = |package: &Package| format!("{} {} KB", package.name, package.zip.len().div_ceil(1000));
     functions.iter().map(size).collect::<Vec<_>>().join(", ")
 }

@@ -21,17 +21,22 @@ impl Ending {
     /// The ending under a provider that behaves like this.
     pub(crate) fn under(provider: Provider) -> Self {
         match provider {
-            Provider::Ok => Self::sent(0),
-            Provider::Throttle => Self::sent(THROTTLED),
+            Provider::Ok => Self::delivered(0),
+            Provider::Throttle => Self::delivered(THROTTLED),
             Provider::Reject => Self::of("failed", "", 0, 1, &["attempt_refused"]),
             Provider::Error => Self::unresolved(0),
-            Provider::Hang | Provider::Reset => Self::unresolved(1),
+            Provider::Hang | Provider::Reset => Self::reconciled(),
         }
+    }
+
+    /// The ending if the provider took the text, never answered, and never reports on it either.
+    pub(crate) fn in_silence() -> Self {
+        Self::unresolved(1)
     }
 
     /// The ending if reconciliation has to ring first.
     pub(crate) fn after_lost_doorbell() -> Self {
-        let mut ending = Self::sent(0);
+        let mut ending = Self::delivered(0);
         ending.kinds.insert(1, "doorbell_rung");
         ending
     }
@@ -41,9 +46,14 @@ impl Ending {
         self.status == "stopped"
     }
 
+    /// Whether its outcome is unknown on the way there.
+    pub(crate) fn passes_unknown(&self) -> bool {
+        self.kinds.contains(&"attempt_unknown")
+    }
+
     /// The state it is to be seen in before time passes.
     pub(crate) fn first_state(&self) -> &'static str {
-        if self.needs_expiry() { "dispatch_unknown" } else { self.status }
+        if self.passes_unknown() { "dispatch_unknown" } else { self.status }
     }
 
     /// The status as one says it, with the reason.
@@ -51,12 +61,16 @@ impl Ending {
         name(self.status, self.reason)
     }
 
-    fn sent(refusals: usize) -> Self {
-        let mut ending = Self::of("sent", "", 1, refusals + 1, &["attempt_accepted"]);
+    fn delivered(refusals: usize) -> Self {
+        let mut ending = Self::of("delivered", "", 1, refusals + 1, &["attempt_accepted", "delivered"]);
         for _ in 0..refusals {
             ending.kinds.splice(1..1, ["attempt_started", "attempt_refused"]);
         }
         ending
+    }
+
+    fn reconciled() -> Self {
+        Self::of("delivered", "", 1, 1, &["attempt_unknown", "reconciled_accepted", "delivered"])
     }
 
     fn unresolved(texts: usize) -> Self {
@@ -89,7 +103,7 @@ mod tests {
         let refused = ["attempt_started", "attempt_refused"];
         assert_eq!(
             ending.kinds,
-            [&["accepted"], &refused[..], &refused[..], &["attempt_started", "attempt_accepted"]].concat()
+            [&["accepted"], &refused[..], &refused[..], &["attempt_started", "attempt_accepted", "delivered"]].concat()
         );
     }
 }

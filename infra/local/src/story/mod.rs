@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use crate::provider::Provider;
+use crate::provider::{Provider, Via};
 use crate::say::Timeline;
 use crate::stack::{Options, Stack};
 use ending::Ending;
@@ -25,6 +25,7 @@ pub async fn tell(options: &Options, timeline: &Timeline) -> Result<ExitCode> {
     let mut tale = Tale::new(&stack, timeline)?;
     main_event(&mut tale, options.provider).await?;
     never_answered(&mut tale).await?;
+    never_answered_but_reported(&mut tale).await?;
     lost_doorbell(&mut tale).await?;
     what_time_brings(&mut tale).await?;
     Ok(summary(&tale, started.elapsed()))
@@ -49,7 +50,7 @@ async fn main_event(tale: &mut Tale<'_>, provider: Provider) -> Result<()> {
     tale.timeline.chapter("3  What became of it, and the evidence");
     tale.wait_for(&notification, notification.ending.first_state(), Duration::from_secs(30)).await?;
     tale.ask_again_unchanged(&notification).await?;
-    if !notification.ending.needs_expiry() {
+    if !notification.ending.passes_unknown() {
         tale.check_ending(&notification).await?;
         notification.told = true;
     }
@@ -59,11 +60,12 @@ async fn main_event(tale: &mut Tale<'_>, provider: Provider) -> Result<()> {
 
 /// Chapter 4: an outcome that nobody can know.
 async fn never_answered(tale: &mut Tale<'_>) -> Result<()> {
-    tale.timeline.chapter("4  A provider that takes the text and never answers");
+    tale.timeline.chapter("4  A provider that takes the text, never answers, and never reports");
     let order = tale.order("silence", "+12025550104", 20);
     tale.stack.carrier.behave(&order.to, Provider::Hang);
+    tale.stack.carrier.keep_quiet_about(&order.to);
     let id = tale.post_once(&order).await?;
-    let notification = tale.follow(id, &order, Ending::under(Provider::Hang));
+    let notification = tale.follow(id, &order, Ending::in_silence());
     tale.wait_for(&notification, "dispatch_unknown", Duration::from_secs(20)).await?;
     tale.check_counts(&notification).await?;
     tale.timeline.detail("It may have arrived, so it is not sent again: unknown stays unknown until it expires.");
@@ -71,9 +73,31 @@ async fn never_answered(tale: &mut Tale<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Chapter 5: a doorbell that never arrives.
+/// Chapter 5: an outcome that only the provider's report tells.
+async fn never_answered_but_reported(tale: &mut Tale<'_>) -> Result<()> {
+    tale.timeline.chapter("5  A provider that takes the text, never answers, and reports later");
+    let order = tale.order("report", "+12025550106", 300);
+    tale.stack.carrier.behave(&order.to, Provider::Hang);
+    let id = tale.post_once(&order).await?;
+    let mut notification = tale.follow(id, &order, Ending::under(Provider::Hang));
+    tale.wait_for(&notification, "dispatch_unknown", Duration::from_secs(20)).await?;
+    match tale.stack.via {
+        Via::Eum => {
+            tale.wait_for(&notification, "delivered", Duration::from_secs(30)).await?;
+            tale.check_ending(&notification).await?;
+            notification.told = true;
+        }
+        Via::Sns => tale.timeline.detail(
+            "Its row in the delivery log names nothing of ours. It counts once no other text can be meant: at the schedule's turn.",
+        ),
+    }
+    tale.remember(notification);
+    Ok(())
+}
+
+/// Chapter 6: a doorbell that never arrives.
 async fn lost_doorbell(tale: &mut Tale<'_>) -> Result<()> {
-    tale.timeline.chapter("5  A doorbell that gets lost");
+    tale.timeline.chapter("6  A doorbell that gets lost");
     let order = tale.order("doorbell", "+12025550105", 300);
     tale.stack.carrier.behave(&order.to, Provider::Ok);
     tale.stack.doorbells.lose(true);
@@ -92,10 +116,10 @@ async fn lost_doorbell(tale: &mut Tale<'_>) -> Result<()> {
 
 /// The two waits, done as one: for the expiry, and for the schedule.
 async fn what_time_brings(tale: &mut Tale<'_>) -> Result<()> {
-    tale.timeline.chapter("6  What time brings");
+    tale.timeline.chapter("7  What time brings");
     tale.announce_waits();
     tale.wait_for_the_rest().await?;
-    tale.timeline.chapter("7  A last look: nothing came twice");
+    tale.timeline.chapter("8  A last look: nothing came twice");
     tale.last_look().await
 }
 

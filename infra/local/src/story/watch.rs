@@ -7,14 +7,16 @@ use jiff::SignedDuration;
 use serde_json::Value;
 
 use crate::api::{kinds, member};
+use crate::provider::Via;
 use crate::say::{clock, mask};
 
 use super::ending::{Ending, name};
 use super::tale::{Notification, Tale, seen, time_of};
 
 const POLL: Duration = Duration::from_millis(500);
-/// A schedule that fires each minute and is swept every ten seconds has fired by then, and the work it found is done.
-const PATIENCE: Duration = Duration::from_secs(85);
+/// A schedule that fires each minute and is swept every ten seconds has fired by then, and the work it found is done and
+/// reported on.
+const PATIENCE: Duration = Duration::from_secs(100);
 
 impl Tale<'_> {
     /// Follows the status until it is `wanted`, and shows each change.
@@ -55,7 +57,23 @@ impl Tale<'_> {
             &format!("the rows say: {expected}"),
             &found.join(", "),
         );
+        self.check_proof(&evidence);
         self.check_counts(notification).await
+    }
+
+    /// What was reported rests on what the provider can say: a log row that is told by number and time is only probable.
+    fn check_proof(&self, evidence: &Value) {
+        for row in evidence.get("rows").and_then(Value::as_array).into_iter().flatten() {
+            let part = |name: &str| row.get(name).and_then(Value::as_str).unwrap_or_default();
+            let (source, strength) = match (self.stack.via, part("kind")) {
+                (Via::Sns, "reconciled_accepted") => ("sns_log", "probable"),
+                (Via::Eum, "reconciled_accepted" | "delivered") => ("eum_event", "exact"),
+                _ => continue,
+            };
+            let claim = format!("{} rests on {source}, and the match is {strength}", part("kind"));
+            let seen = format!("{}, {}", part("source"), part("strength"));
+            self.timeline.claim((part("source"), part("strength")) == (source, strength), &claim, &seen);
+        }
     }
 
     pub(crate) async fn check_counts(&self, notification: &Notification) -> Result<()> {

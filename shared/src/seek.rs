@@ -2,7 +2,7 @@
 
 use crate::invocation::Invocation;
 use crate::marks::{Mark, mark};
-use crate::notification::{Finding, LogRow, Pairing, Policy, Record, Strength, Trace, pair, traces};
+use crate::notification::{Finding, LATE, LogRow, Pairing, Policy, Record, Strength, Trace, pair, traces};
 use crate::ports::{Clock, DeliveryLog, Destinations, EvidenceLog, LogCursor, Unreadable};
 use crate::time::{EpochMillis, Millis};
 
@@ -66,7 +66,10 @@ where
         from: EpochMillis,
         until: EpochMillis,
     ) -> Result<Option<Vec<Trace>>, Unreadable> {
-        let found = self.ledger.sent_to(&record.destination, from.minus(self.lifetime_max), until).await?;
+        // Accepted by yet another clock, which may be ahead of the one that the span is told by.
+        let last = until.plus(self.policy.clock_skew.times(2));
+        let first = from.minus(self.lifetime_max).minus(LATE);
+        let found = self.ledger.sent_to(&record.destination, first, last).await?;
         if !found.is_whole {
             return Ok(None);
         }

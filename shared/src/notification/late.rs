@@ -47,6 +47,7 @@ pub fn merge_outcome(record: &Record, attempt: &AttemptId, outcome: &Outcome, re
             | State::Sending
             | State::DispatchUnknown
             | State::Stopped(_)
+            | State::Failed
             | State::Sent
             | State::Delivered
             | State::Undelivered,
@@ -131,6 +132,10 @@ mod tests {
         let ended = [started(1, 1), unknown(1), stopped(StopReason::ExpiredUnresolved)];
         assert_eq!(merged(ended), [kept(true), kept(false), None]);
         assert_eq!(merged([started(1, 1), taken(1)]), [None, kept(false), None]);
+        let basis = super::super::ResendBasis::RiskAccepted;
+        let resent = Fact::ResendAuthorised { attempt: attempt(1), basis, principal: None };
+        let failed = [started(1, 1), unknown(1), resent, started(2, 2), refused(2, RefusalClass::Permanent)];
+        assert_eq!(merged(failed), [kept(true), kept(false), None]);
     }
 
     #[test]

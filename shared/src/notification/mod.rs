@@ -29,7 +29,7 @@ pub use identity::{AttemptId, Event, EventId, EventType, NotificationId, Referen
 pub use late::merge_outcome;
 pub use operator::{CloseBasis, Decision, NotDecidable, PrincipalId, ResendBasis, decide_by_operator};
 pub use outcome::{Outcome, ProviderCode, Refusal, RefusalClass};
-pub use pairing::{LogRow, Pairing, Trace, pair, trace_named, traces};
+pub use pairing::{LATE, LogRow, Pairing, Trace, pair, trace_named, traces};
 pub use receipt::{DeliveryCode, Finding, Noted, Receipt, ReceiptSource, ReceiptStatus, Strength};
 pub use record::{Attempt, Progress, Provider, Record, State, StopReason};
 pub use seal::{DataKey, OpenFault, Payload, Sealed};

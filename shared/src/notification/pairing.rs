@@ -3,12 +3,16 @@
 //! SNS takes no name of ours for a text. A row that names a message which an attempt is known by speaks of that attempt;
 //! any other can be told by number and time alone, and counts only if nothing else could be meant.
 
-use crate::time::EpochMillis;
+use crate::time::{EpochMillis, Millis};
 
 use super::evidence::Row;
 use super::fact::Fact;
 use super::receipt::{DeliveryCode, Finding, Receipt, ReceiptSource, ReceiptStatus, Strength};
 use super::{AttemptId, DestinationMac, Policy, Provider, Reference};
+
+/// How long after its caller is gone a request may still reach the provider: AWS refuses a signature that is fifteen
+/// minutes old, where it does not after five.
+pub const LATE: Millis = Millis::from_secs(900);
 
 /// One row of a delivery log, its number hashed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,6 +115,12 @@ impl Trace {
         let (from, until) = self.window(policy);
         !self.is_out && (from..=until).contains(&row.published_at)
     }
+
+    /// Whether it stands in the way of another's row: its request may be under way for a long time.
+    fn could_also_be(&self, row: &LogRow, policy: &Policy) -> bool {
+        let (from, until) = self.window(policy);
+        !self.is_out && self.message_id.is_none() && (from..=until.plus(LATE)).contains(&row.published_at)
+    }
 }
 
 /// What `log` says about `attempt`. `traces` are all attempts at the same number around that time, its own among them;
@@ -132,8 +142,7 @@ pub fn pair(attempt: &AttemptId, traces: &[Trace], log: &[LogRow], policy: &Poli
             None => free.push(row),
         }
     }
-    let rivals =
-        |row: &LogRow| traces.iter().filter(|trace| trace.message_id.is_none() && trace.could_be(row, policy)).count();
+    let rivals = |row: &LogRow| traces.iter().filter(|trace| trace.could_also_be(row, policy)).count();
     match free.as_slice() {
         [] => Pairing::Undecided(Finding::Nothing),
         [row] if own.message_id.is_none() && rivals(row) == 1 => {
@@ -234,6 +243,10 @@ mod tests {
         let inside = |ms| first(&[trace(1, 0)], &[row("m-1", ms)]) != NOTHING;
         assert!(inside(-10_000) && inside(40_000));
         assert!(!inside(-10_001) && !inside(40_001));
+        // A request that was given up on long before may have come just now.
+        let late = |ms| first(&[trace(1, 900_000), trace(2, 0)], &[row("m-1", ms)]);
+        assert_eq!(late(910_000), AMBIGUOUS);
+        assert!(matches!(first(&[trace(1, 960_000), trace(2, 0)], &[row("m-1", 960_000)]), Pairing::Receipt(_)));
         // Another's window may cover the same row from further away.
         assert_eq!(first(&[trace(1, 0), trace(2, 40_000)], &[row("m-1", 35_000)]), AMBIGUOUS);
     }

@@ -8,7 +8,7 @@ use sendonce::admit::Admit;
 use sendonce::cancel::Cancel;
 use sendonce::dispatch::Dispatch;
 use sendonce::invocation::Invocation;
-use sendonce::notification::{Actor, Decision, Function, NotificationId, Record, Reference};
+use sendonce::notification::{Actor, Decision, Function, LATE, NotificationId, Record, Reference};
 use sendonce::ports::Records;
 use sendonce::read::Read;
 use sendonce::receive::{Receive, Received};
@@ -220,6 +220,8 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
                 Ghost::Bind(guard, now) => drop(self.store.bind(&guard, now).await),
                 Ghost::Commit(step) => drop(port.do_commit(&step).await),
                 Ghost::Ring(id, delay) => self.sim.rung(&id, delay),
+                // A signature ages: what comes later than this is refused.
+                Ghost::Send(text) if self.sim.at() > text.not_after.plus(LATE) => {}
                 Ghost::Send(text) => drop(self.sim.request(&text, Manner::Accepts)),
             }
             Ended::Well

@@ -81,8 +81,10 @@ impl Sim {
         let seen_at = EpochMillis::new(slot.began + slot.offset);
         let left = history.stories.iter().find(|story| {
             let is_due = story.record.due_at.is_some_and(|due_at| due_at <= seen_at);
-            // What silence would have allowed may have become too late to try.
-            let has_step = next(&story.record, seen_at, &self.setup.policy) != Next::Unknown;
+            // What silence would have allowed may have become too late to try, even while the tick was at work.
+            let step_at = |at| next(&story.record, at, &self.setup.policy);
+            let over_at = self.at().plus(Millis::new(slot.offset));
+            let has_step = ![step_at(seen_at), step_at(over_at)].contains(&Next::Unknown);
             story.moved_at < slot.began && is_due && has_step
         });
         if let Some(story) = left {
@@ -117,9 +119,11 @@ impl Sim {
     pub(super) fn received(&self, task: usize, reported: &Reported, result: &Result<Received, NotReceived>) {
         self.say(|| format!("  task {task}: {result:?}"));
         let mut history = self.history.borrow_mut();
-        let is_unexplained = *result == Err(NotReceived::Unavailable)
-            && !self.slots.borrow()[task].struck
-            && history.steps == self.slots.borrow()[task].steps_before;
+        let slot = self.slots.borrow()[task];
+        // A log is read while there is time for another page.
+        let had_time = self.now.get() + slot.offset + 3_000 <= slot.deadline;
+        let is_unexplained =
+            *result == Err(NotReceived::Unavailable) && !slot.struck && had_time && history.steps == slot.steps_before;
         if is_unexplained {
             history.violated("a report fails only where a fault struck", format!("task {task}"));
         }

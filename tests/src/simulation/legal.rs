@@ -21,7 +21,7 @@ pub fn is_legal(from: State, fact: &Fact, to: State) -> bool {
         (DispatchUnknown, Fact::ResendAuthorised { .. }, Accepted) => true,
         (DispatchUnknown, Fact::Closed { .. }, Stopped(StopReason::ClosedByOperator)) => true,
         (Sent, Fact::Delivered { .. }, Delivered) | (Sent, Fact::Undelivered { .. }, Undelivered) => true,
-        (from, Fact::LateAnswer { accepted: Some(false), .. }, to) => from == to && from != Failed,
+        (from, Fact::LateAnswer { accepted: Some(false), .. }, to) => from == to,
         (from, Fact::LateAnswer { .. } | Fact::ReceiptNoted { .. }, to) => from == to && from != Accepted,
         (from, Fact::Stopped { reason }, Stopped(stated)) if *reason == stated => match reason {
             StopReason::ExpiredBeforeAttempt | StopReason::AttemptsExhausted => from == Accepted,

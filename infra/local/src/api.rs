@@ -74,6 +74,21 @@ impl Api {
             .with_context(|| format!("evidence was answered {} and no JSON", answer.status))
     }
 
+    /// Cancels a notification.
+    pub async fn cancel(&self, id: &str) -> Result<Answer> {
+        self.aws.send(self.request(Method::POST, &format!("{NOTIFICATIONS}/{id}/cancel"))).await
+    }
+
+    /// Closes a notification whose outcome is unknown, at the revision that `etag` names.
+    pub async fn close(&self, id: &str, etag: &str) -> Result<Answer> {
+        let path = format!("{NOTIFICATIONS}/{id}/resolution");
+        let mut request = self.request(Method::POST, &path);
+        request.headers.push(("content-type", "application/json".to_owned()));
+        request.headers.push(("if-match", etag.to_owned()));
+        request.body = json!({ "decision": "close", "basis": "received_per_recipient" }).to_string().into();
+        self.aws.send(request).await
+    }
+
     fn creation(&self, key: &str, order: &Order) -> Request<'static> {
         let mut request = self.request(Method::POST, NOTIFICATIONS);
         request.headers.push(("content-type", "application/json".to_owned()));

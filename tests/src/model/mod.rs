@@ -14,7 +14,8 @@
 //!   answer that its client never hears. How the provider meets a call costs nothing.
 //! * **Promises** ([`properties`]) carry the numbers of the design's invariants. [`flaw`] breaks them on purpose.
 //!
-//! `delivered` and `undelivered` are not reached: no fact leads there yet.
+//! Receipts, look-ups and operators are not told here, so that `delivered` and `undelivered` are not reached; the simulation
+//! plays them.
 
 pub mod admission;
 pub mod cast;

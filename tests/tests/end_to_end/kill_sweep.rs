@@ -4,8 +4,11 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
+use jiff::Timestamp;
 use local::api::{kinds, member};
+use local::aws::Answer;
 use local::provider::Provider;
+use serde_json::{Value, json};
 
 use crate::gate::{Point, Side, points};
 use crate::rig::{Accepted, Rig, went_well};
@@ -20,6 +23,10 @@ const DISPATCH: [&str; 6] = [READ, READ, "kms:Decrypt", TRANSACTION, PUBLISH, TR
 /// that it looks into meanwhile, beginning with any; but the first two at once.
 const RECONCILIATION: [&str; 5] = [READ, "kms:GenerateMac", READ, TRANSACTION, "sqs:SendMessage"];
 const SHARDS: [&str; 16] = [QUERY; 16];
+/// What admission asks for to cancel or to close, likewise.
+const DECISION: [&str; 5] = [READ, "kms:GenerateDataKey", "kms:GenerateMac", READ, TRANSACTION];
+/// What reconciliation asks for when the provider's log pushes a row, likewise; but the first two at once.
+const REPORT: [&str; 5] = [READ, "kms:GenerateMac", QUERY, READ, TRANSACTION];
 
 const READ: &str = "dynamodb:GetItem";
 const QUERY: &str = "dynamodb:Query";
@@ -43,6 +50,9 @@ const AT_ONCE: usize = 8;
 type End = (&'static str, usize);
 
 const SENT: End = ("sent", 1);
+const DELIVERED: End = ("delivered", 1);
+const CANCELLED: End = ("stopped: cancelled", 0);
+const CLOSED: End = ("stopped: closed_by_operator", 1);
 
 /// Nobody can know whether it was sent.
 const fn unresolved(texts: usize) -> End {
@@ -62,6 +72,9 @@ pub async fn sweep(rig: Rig) -> Played<()> {
     sweep.strike_dispatch(Provider::Reset, unresolved(1)).await?;
     sweep.strike_reconciliation().await?;
     sweep.strike_admission().await?;
+    sweep.strike_cancelling().await?;
+    sweep.strike_closing().await?;
+    sweep.strike_reporting().await?;
     sweep.settle().await?;
     sweep.check().await
 }
@@ -152,6 +165,72 @@ impl Sweep {
         Ok(())
     }
 
+    /// Cancels, before anything was sent, whose client hears nothing and cancels again.
+    async fn strike_cancelling(&mut self) -> Played<()> {
+        let order = self.rig.order(Provider::Ok, LONG_LIFE);
+        let of = self.rig.unrung(&order).await?;
+        let mut seen = self.rig.undisturbed("admission", self.rig.cancel(&of.id)).await?;
+        seen[..3].sort();
+        assert_eq!(seen, DECISION);
+        for point in points(&DECISION) {
+            let order = self.rig.order(Provider::Ok, LONG_LIFE);
+            let of = self.rig.unrung(&order).await?;
+            self.strike_decision("cancelling", &point, self.rig.cancel(&of.id)).await?;
+            assert_eq!(self.rig.cancel(&of.id).await?.status, 200, "cancelling, {point}: twice is as once");
+            self.subjects.push(Subject { story: format!("cancelling, {point}"), of, end: CANCELLED });
+        }
+        Ok(())
+    }
+
+    /// Operators' decisions about unknowns; the operator hears nothing, and decides again about what was seen before.
+    async fn strike_closing(&mut self) -> Played<()> {
+        for point in points(&DECISION) {
+            let order = self.rig.order(Provider::Reset, LONG_LIFE);
+            let (of, doorbell) = self.rig.rung(&order).await?;
+            went_well(&self.rig.deliver(&doorbell).await?)?;
+            self.strike_decision("closing", &point, self.rig.close(&of.id)).await?;
+            let again = self.rig.close(&of.id).await?.status;
+            let decided = (point.operation, point.side) == (TRANSACTION, Side::After);
+            assert_eq!(again, if decided { 412 } else { 200 }, "closing, {point}: decided once");
+            self.subjects.push(Subject { story: format!("closing, {point}"), of, end: CLOSED });
+        }
+        Ok(())
+    }
+
+    async fn strike_decision(&self, what: &str, at: &Point, run: impl Future<Output = Played<Answer>>) -> Played<()> {
+        if self.rig.strike("admission", at, run).await? {
+            Ok(())
+        } else {
+            Err(format!("{what} did not come to {at}").into())
+        }
+    }
+
+    /// Rows of the provider's log, pushed to a reconciler that is killed and then, as CloudWatch Logs does, again.
+    async fn strike_reporting(&mut self) -> Played<()> {
+        let (_, row) = self.reportable().await?;
+        let mut seen = self.rig.undisturbed("reconciliation", self.rig.push(&row)).await?;
+        seen[..2].sort();
+        assert_eq!(seen, REPORT);
+        for point in points(&REPORT) {
+            let (of, row) = self.reportable().await?;
+            if !self.rig.strike("reconciliation", &point, self.rig.push(&row)).await? {
+                return Err(format!("a report did not come to {point}").into());
+            }
+            went_well(&self.rig.push(&row).await?)?;
+            self.subjects.push(Subject { story: format!("a report, {point}"), of, end: DELIVERED });
+        }
+        Ok(())
+    }
+
+    /// A text that was sent, and the row that tells of its delivery.
+    async fn reportable(&mut self) -> Played<(Accepted, Value)> {
+        let order = self.rig.order(Provider::Ok, LONG_LIFE);
+        let (of, doorbell) = self.rig.rung(&order).await?;
+        went_well(&self.rig.deliver(&doorbell).await?)?;
+        let row = delivery_row(&evidence(&self.rig.api, &of.id).await?, &of.number)?;
+        Ok((of, row))
+    }
+
     /// The queue delivers, and reconciliation ticks, until nothing is open.
     async fn settle(&self) -> Played<()> {
         self.rig.deliver_doorbells(true).await?;
@@ -192,11 +271,26 @@ impl Sweep {
         rows.retain(|kind| kind != "doorbell_rung");
         let expected: &[&str] = match *end {
             SENT => &["accepted", "attempt_started", "attempt_accepted"],
+            DELIVERED => &["accepted", "attempt_started", "attempt_accepted", "delivered"],
+            CANCELLED => &["accepted", "stopped"],
+            CLOSED => &["accepted", "attempt_started", "attempt_unknown", "closed"],
             _ => &["accepted", "attempt_started", "attempt_unknown", "stopped"],
         };
         assert_eq!(rows, expected, "{story}: evidence");
         Ok(())
     }
+}
+
+/// The row with which the provider's log says that this notification's text has arrived.
+fn delivery_row(evidence: &Value, number: &str) -> Played<Value> {
+    let row = &evidence["rows"][2];
+    let message_id = row["message_id"].as_str().ok_or("the attempt has no message id")?;
+    let at = row["at"].as_str().ok_or("the attempt has no time")?.parse::<Timestamp>()?;
+    Ok(json!({
+        "notification": { "messageId": message_id, "timestamp": at.strftime("%Y-%m-%d %H:%M:%S%.3f").to_string() },
+        "delivery": { "destination": number, "providerResponse": "Message has been accepted by phone" },
+        "status": "SUCCESS",
+    }))
 }
 
 /// How it must end when a dispatcher was killed here and another came after it.

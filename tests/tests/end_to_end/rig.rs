@@ -1,10 +1,15 @@
 //! A stack in which nothing moves unless a test makes it, and whose functions can be killed at any of their requests.
 
+use std::io::Write;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use data_encoding::BASE64;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use http::Method;
+use jiff::Timestamp;
 use local::api::{Api, Order, member};
 use local::aws::{Answer, Aws, Request};
 use local::provider::Provider;
@@ -152,6 +157,28 @@ impl Rig {
             202 => Ok(Accepted { id: member(&answer, "id"), number: order.to.clone() }),
             _ => Err(said(&answer)),
         }
+    }
+
+    pub async fn cancel(&self, id: &str) -> Played<Answer> {
+        Ok(self.api.cancel(id).await?)
+    }
+
+    /// Closes an unknown at the revision at which its only attempt left it.
+    pub async fn close(&self, id: &str) -> Played<Answer> {
+        Ok(self.api.close(id, "\"r2\"").await?)
+    }
+
+    /// Invokes reconciliation, as CloudWatch Logs would with this row.
+    pub async fn push(&self, row: &Value) -> Played<Answer> {
+        let event = json!({ "id": "1", "timestamp": Timestamp::now().as_millisecond(), "message": row.to_string() });
+        let data = json!({
+            "messageType": "DATA_MESSAGE", "owner": "000000000000", "logGroup": "sns/us-east-1/000000000000/DirectPublishToPhoneNumber",
+            "logStream": "1", "subscriptionFilters": ["all"], "logEvents": [event],
+        });
+        let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+        packed.write_all(data.to_string().as_bytes())?;
+        let data = BASE64.encode(&packed.finish()?);
+        self.invoke("reconciliation", &json!({ "awslogs": { "data": data } }).to_string()).await
     }
 
     /// Invokes reconciliation, as its schedule would.

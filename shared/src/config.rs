@@ -138,6 +138,8 @@ pub struct StatusConfig {
 
 /// Left after a provider call to write its outcome: one DynamoDB request with its retries.
 const WRITE_BACK: Millis = Millis::new(6_000);
+/// Gone before a provider call: the record is read, its envelope opened, the attempt recorded.
+const LEAD: Millis = Millis::new(1_000);
 
 impl AdmissionConfig {
     /// Reads it.
@@ -187,6 +189,13 @@ impl DispatchConfig {
         };
         if config.carriage.provider() == Provider::Eum && !config.max_price_usd.as_deref().is_none_or(is_eum_price) {
             from.fault("SMS_MAX_PRICE_USD", "must be below 100, with 1 to 5 digits after a point, for PROVIDER eum");
+        }
+        let needed = LEAD.plus(config.timing.call).plus(config.timing.write_back);
+        if from.seconds("FUNCTION_TIMEOUT_SECONDS", 30, 1..=900) < needed {
+            from.fault(
+                "PROVIDER_OPERATION_TIMEOUT_MS",
+                "must leave 7 s of FUNCTION_TIMEOUT_SECONDS, or no attempt ever has the time to start",
+            );
         }
         // What ends first must be known to have been connecting: the attempt's own limit lies 5 % below the call's.
         let connecting = config.connect_timeout.times(100);

@@ -205,26 +205,25 @@ where
     async fn follow_up(&self, record: Record, invocation: &Invocation) -> State {
         let now = self.clock.now();
         match next(&record, now, &self.policy) {
-            Next::Wait(until) if record.state() == State::Accepted => {
-                mark(Mark::RetryAsked);
-                if self.doorbell.ring(&record.id, until.since(now)).await.is_err() {
-                    tracing::warn!(notification.id = %record.id, "doorbell not rung; reconciliation will ring it");
-                }
-                record.state()
-            }
+            Next::Wait(until) => self.ask_again(record, until.since(now)).await,
+            // To write the refusal took longer than its pause.
+            Next::Start => self.ask_again(record, Millis::ZERO).await,
             Next::Stop(reason) => match self.step(&record, Fact::Stopped { reason }, invocation).await {
                 Ok(Tried::Over(Dispatched::Moved(state))) => marked(Mark::StoppedAfterRefusal, state),
                 _ => record.state(),
             },
-            Next::Start
-            | Next::Wait(_)
-            | Next::Running
-            | Next::LeaseEnded
-            | Next::Unknown
-            | Next::Seek
-            | Next::ResendOnSilence
-            | Next::Settled => record.state(),
+            Next::Running | Next::LeaseEnded | Next::Unknown | Next::Seek | Next::ResendOnSilence | Next::Settled => {
+                record.state()
+            }
         }
+    }
+
+    async fn ask_again(&self, record: Record, after: Millis) -> State {
+        mark(Mark::RetryAsked);
+        if self.doorbell.ring(&record.id, after).await.is_err() {
+            tracing::warn!(notification.id = %record.id, "doorbell not rung; reconciliation will ring it");
+        }
+        record.state()
     }
 
     fn transition(&self, record: &Record, fact: Fact, invocation: &Invocation) -> Result<Transition, NotDispatched> {

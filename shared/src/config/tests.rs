@@ -138,6 +138,17 @@ fn operators_are_known_as_callers_are() {
 }
 
 #[test]
+fn dispatch_does_not_start_when_no_attempt_could() {
+    let told = |timeout, call| {
+        dispatch(&[("FUNCTION_TIMEOUT_SECONDS", timeout), ("PROVIDER_OPERATION_TIMEOUT_MS", call)]).map(drop)
+    };
+    assert!(told("15", "8000").is_ok());
+    let text = told("15", "8001").unwrap_err().to_string();
+    assert!(text.contains("PROVIDER_OPERATION_TIMEOUT_MS must leave 7 s"), "{text}");
+    assert!(dispatch(&[("FUNCTION_TIMEOUT_SECONDS", "15")]).is_err(), "with the default");
+}
+
+#[test]
 fn rules_between_fields_hold() {
     assert!(admission(&[("MIN_USEFUL_LIFE_SECONDS", "600")]).is_err());
     assert!(admission(&[("RETRY_BACKOFF_MAX_MS", "1")]).is_err());
@@ -145,6 +156,7 @@ fn rules_between_fields_hold() {
         DispatchConfig::read(move |name| match name {
             "PROVIDER_CONNECT_TIMEOUT_MS" => Some(String::from(connect)),
             "PROVIDER_OPERATION_TIMEOUT_MS" => Some(String::from("1000")),
+            "FUNCTION_TIMEOUT_SECONDS" => Some(String::from("15")),
             "SMS_MAX_PRICE_USD" | "SILENCE_POLICY" | "PROVIDER" => Some(String::new()),
             _ => Some(String::from("1")),
         })

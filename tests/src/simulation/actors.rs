@@ -153,7 +153,7 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
             let reported = self.sim.reports.borrow()[number].clone();
             let result = match self.sim.drops_by_age(&reported) {
                 true => Ok(Received::ForNobody),
-                false => flow.receive(&reported.report, &invocation).await,
+                false => flow.receive(&self.sim.renames(reported.report.clone()), &invocation).await,
             };
             self.sim.received(task, &reported, &result);
             if result.is_ok() { Ended::Well } else { Ended::Badly }

@@ -2,7 +2,7 @@
 
 use core::task::{Context, Poll, Waker};
 
-use sendonce::notification::{Fact, NotificationId, Record, Row, State, StopReason, verify_chain};
+use sendonce::notification::{Fact, NotificationId, ReceiptStatus, Record, Row, State, StopReason, verify_chain};
 use sendonce::time::{EpochMillis, Millis};
 
 use super::actors::Stage;
@@ -110,6 +110,16 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
             history.violated("1 the state tells the truth", format!("{state:?} of {:?}, {taken} accepted", story.id));
         }
         for row in rows {
+            let heard = match row.fact() {
+                Fact::Delivered { attempt, .. } => Some((attempt, ReceiptStatus::Delivered)),
+                Fact::Undelivered { attempt, .. } => Some((attempt, ReceiptStatus::Undelivered)),
+                Fact::ReceiptNoted { attempt, status, .. } => Some((attempt, *status)),
+                _ => None,
+            };
+            if heard.is_some_and(|(attempt, status)| !self.sim.has_reported(attempt, status)) {
+                let detail = format!("row {} of {:?}", row.seq(), story.id);
+                history.violated("8 what became of a text was reported of it", detail);
+            }
             let told = match row.fact() {
                 Fact::AttemptAccepted { attempt, .. } | Fact::ReconciledAccepted { attempt, .. } => {
                     Some((attempt, true))

@@ -33,6 +33,7 @@ pub const PLANTED: [(Flaw, &str); Flaw::ALL.len()] = [
     (Flaw::IntentNotWritten, "8 no call without its intent"),
     (Flaw::RivalsHidden, "8 rows tell the truth"),
     (Flaw::OldReceiptsDropped, "a receipt of a known attempt is taken in"),
+    (Flaw::MessageNamesIgnored, "8 what became of a text was reported of it"),
 ];
 
 /// The first seed below `seeds` in which `rule` is broken while `flaw` is planted.

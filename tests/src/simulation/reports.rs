@@ -28,9 +28,20 @@ const LOG_PAGE: usize = 2;
 pub struct Reported {
     /// What it says.
     pub report: Report,
+    /// What it speaks of, whether it says so or not.
+    pub attempt: AttemptId,
     /// From when on it stands in the log.
     pub logged_at: i64,
     tries: u32,
+}
+
+impl Reported {
+    fn status(&self) -> ReceiptStatus {
+        match &self.report {
+            Report::Named { receipt, .. } => receipt.status,
+            Report::Logged(row) => row.status,
+        }
+    }
 }
 
 /// What is decided by chance about one report.
@@ -118,7 +129,8 @@ impl Sim {
         };
         let number = {
             let mut reports = self.reports.borrow_mut();
-            reports.push(Reported { report, logged_at: self.now.get() + after, tries: 0 });
+            let (attempt, logged_at) = (text.attempt.id.clone(), self.now.get() + after);
+            reports.push(Reported { report, attempt, logged_at, tries: 0 });
             reports.len() - 1
         };
         let pushed = self.setup.reports.care == Care::Prompt || self.draw(number as u64 ^ 0x9a5).below(4, 3) > 0;
@@ -133,10 +145,11 @@ impl Sim {
         if self.setup.reports.care != Care::Wild || draw.below(0, 4) > 0 {
             return;
         }
+        let attempt = AttemptId::new([0xbb; 16]);
         let report = Report::Named {
             id: cast.id(0, 0).clone(),
             receipt: Receipt {
-                attempt: AttemptId::new([0xbb; 16]),
+                attempt: attempt.clone(),
                 source: ReceiptSource::EumEvent,
                 strength: Strength::Exact,
                 message_id: None,
@@ -145,7 +158,7 @@ impl Sim {
             },
             at: self.at(),
         };
-        self.reports.borrow_mut().push(Reported { report, logged_at: i64::MAX, tries: 0 });
+        self.reports.borrow_mut().push(Reported { report, attempt, logged_at: i64::MAX, tries: 0 });
         self.plan(2_000 + draw.delay(), Event::Report(0));
     }
 
@@ -156,6 +169,31 @@ impl Sim {
         reported.tries += 1;
         if reported.tries < TRIES_MAX {
             self.plan(MINUTE, Event::Report(number));
+        }
+    }
+
+    /// Whether the provider reported this of an attempt.
+    pub(super) fn has_reported(&self, attempt: &AttemptId, status: ReceiptStatus) -> bool {
+        let reports = self.reports.borrow();
+        reports.iter().any(|reported| reported.attempt == *attempt && reported.status() == status)
+    }
+
+    /// The planted fault: the row comes with the name of what was sent to its number first.
+    pub(super) fn renames(&self, report: Report) -> Report {
+        match report {
+            Report::Logged(mut row) if self.has(Flaw::MessageNamesIgnored) => {
+                let history = self.history.borrow();
+                let first = history
+                    .stories
+                    .iter()
+                    .map(|story| &story.record)
+                    .find(|record| record.destination == row.destination && record.progress.message_id.is_some());
+                if let Some(record) = first {
+                    row.message_id = record.progress.message_id.clone();
+                }
+                Report::Logged(row)
+            }
+            Report::Logged(_) | Report::Named { .. } => report,
         }
     }
 

@@ -56,11 +56,13 @@ pub enum Flaw {
     RivalsHidden,
     /// Receipts of a certain age are dropped unread.
     OldReceiptsDropped,
+    /// A log row is taken for one about whatever was sent to its number.
+    MessageNamesIgnored,
 }
 
 impl Flaw {
     /// All of them.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::GuardConditionIgnored,
         Self::RecordConditionIgnored,
         Self::RowZeroConditionIgnored,
@@ -86,6 +88,7 @@ impl Flaw {
         Self::IntentNotWritten,
         Self::RivalsHidden,
         Self::OldReceiptsDropped,
+        Self::MessageNamesIgnored,
     ];
 
     /// Reads a name.

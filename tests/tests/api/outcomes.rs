@@ -4,7 +4,7 @@ use sendonce::ports::Clock;
 use sendonce::time::Millis;
 use tests::aws_seam::Fault;
 
-use crate::harness::{PUBLISH, RING, SEND_TEXT, Service, THROUGH_EUM};
+use crate::harness::{DISPATCH_TIMEOUT, PUBLISH, RING, SEND_TEXT, Service, THROUGH_EUM, doorbells};
 
 /// A fault of the provider call, and the state and the fact that it leads to.
 type Answer = (Fault, &'static str, &'static str);
@@ -98,6 +98,21 @@ async fn a_refusal_worth_retrying_rings_again_after_its_backoff_and_not_before()
         assert_eq!(service.record(&id)["n"]["N"], "2");
         service.assert_sound().await;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_whose_backoff_is_over_before_it_is_written_rings_again_at_once() {
+    let service = Service::with(&[("RETRY_BACKOFF_BASE_MS", "1"), ("RETRY_BACKOFF_MAX_MS", "1")]).await;
+    let slow = service.setting.dispatch(service.watch().ticking(Millis::new(10))).await;
+    let id = service.admit("evt-1").await;
+    service.seam.fail_next(PUBLISH, Fault::CodeBefore(400, "Throttled"));
+    let first = service.seam.receive(1);
+    assert_eq!(service.batch_to(&slow, &doorbells(&first), DISPATCH_TIMEOUT).await, Ok(vec![]));
+    service.seam.delete(&first[0].id);
+    assert_eq!(service.state(&id), "accepted");
+    assert!(service.deliver().await.is_empty());
+    assert_eq!((service.state(&id), service.seam.texts().len()), ("sent".into(), 1));
+    service.assert_sound().await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use tests::aws_seam::Fault;
 use tracing::Level;
 
-use crate::harness::{GET, Lines, LogRow, NUMBER, PUBLISH, Service, TOKEN, eum_event, pushed, queued, traces};
+use crate::harness::{
+    GET, Lines, LogRow, NUMBER, PUBLISH, Service, TOKEN, TRANSACT, eum_event, pushed, queued, traces,
+};
 
 const MINUTE: Millis = Millis::from_secs(60);
 
@@ -112,6 +114,45 @@ async fn r3_a_log_row_about_somebody_elses_text_is_dropped_and_counted() {
     let service = Service::start().await;
     let row = LogRow::taken("00000000-0000-4000-8000-0000000000ff", service.clock.now());
     assert_eq!(push(&service, &[row]).await, Ok(counts(0, 1, 0)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_row_is_about_the_message_it_names_and_no_other_to_that_number() {
+    let service = Service::start().await;
+    let first = service.admit("evt-1").await;
+    service.deliver().await;
+    let second = service.admit("evt-2").await;
+    service.deliver().await;
+    let names: Vec<_> = service.seam.texts().into_iter().map(|text| text.message_id).collect();
+    let row = LogRow::failed(&names[1], service.clock.now(), "Phone number is opted out");
+    assert_eq!(push(&service, &[row.clone()]).await, Ok(counts(1, 0, 0)));
+    assert_eq!((service.state(&first), service.state(&second)), ("sent".into(), "undelivered".into()));
+    // A row that names no message tells nothing of one whose name is known.
+    assert_eq!(push(&service, &[LogRow { message_id: None, ..row }]).await, Ok(counts(0, 1, 0)));
+    assert_eq!(service.rows(&first).len(), 3);
+    service.assert_sound().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_row_to_a_number_to_which_nothing_was_sent_yet_is_for_nobody_at_once() {
+    let service = Service::start().await;
+    let id = service.admit("evt-1").await;
+    let row = LogRow::taken("00000000-0000-4000-8000-0000000000ff", service.clock.now());
+    assert_eq!(push(&service, &[row]).await, Ok(counts(0, 1, 0)));
+    assert_eq!(service.state(&id), "accepted");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receipt_costs_one_read_and_one_transaction_and_a_repeated_one_only_the_read() {
+    let service = Service::start().await;
+    let (id, _) = sent(&service).await;
+    let event = eum_event("TEXT_DELIVERED", &id, &attempt(&service, &id), service.clock.now()).to_string();
+    for (expected, said) in [(vec![(GET, 1), (TRANSACT, 1)], "first"), (vec![(GET, 1)], "again")] {
+        service.seam.forget_requests();
+        assert!(queue(&service, std::slice::from_ref(&event)).await.is_empty());
+        let counted = service.seam.counts();
+        assert_eq!(counted.iter().map(|(name, n)| (name.as_str(), *n)).collect::<Vec<_>>(), expected, "{said}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -384,6 +384,7 @@ pub fn each_function_gets_its_own_environment(template: &Template) -> Vec<String
                 "PROVIDER",
                 "PROVIDER_CONNECT_TIMEOUT_MS",
                 "PROVIDER_OPERATION_TIMEOUT_MS",
+                "FUNCTION_TIMEOUT_SECONDS",
                 "RETRY_BACKOFF_BASE_MS",
                 "RETRY_BACKOFF_MAX_MS",
                 "SMS_MAX_PRICE_USD",

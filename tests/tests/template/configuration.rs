@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sendonce::config::{AdmissionConfig, Carriage, ConfigFaults, DispatchConfig, ReconciliationConfig, StatusConfig};
 use serde_json::json;
 
-use crate::document::{Parameters, Template, environment, list, number, target, text};
+use crate::document::{Parameters, Template, environment, list, target, text};
 use crate::{arn, holds_and_can_fail, variables};
 
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -34,7 +34,9 @@ const PROVIDER_CHOICES: [&[(&str, &str)]; 3] = [
 /// and none is told what it never reads.
 fn functions_start_with_what_they_are_told(template: &Template) -> Vec<String> {
     let timeouts = list(&template.0["Parameters"]["DispatchTimeout"]["AllowedValues"]);
-    let by_timeout = timeouts.iter().map(|seconds| template.defaults_but(&[("DispatchTimeout", &text(seconds))]));
+    let by_timeout = timeouts.iter().map(|seconds| {
+        template.defaults_but(&[("DispatchTimeout", &text(seconds)), ("ProviderOperationTimeoutMs", "8000")])
+    });
     let by_token = template.defaults_but(&[("JwtIssuer", "https://issuer.example"), ("JwtAudience", "a")]);
     let by_provider = PROVIDER_CHOICES.iter().map(|choice| template.defaults_but(choice));
     let silence = template.defaults_but(&[("Provider", "eum"), ("SilencePolicy", "resend_once")]);
@@ -57,15 +59,19 @@ fn functions_start_with_what_they_are_told(template: &Template) -> Vec<String> {
     faults.into_iter().collect()
 }
 
-/// A provider call and the record of its outcome fit into the function's time, or no attempt would ever start.
-fn an_attempt_fits_into_the_timeout(template: &Template) -> Vec<String> {
-    let parameters = template.defaults();
-    let told = told(template, "DispatchFunction", &parameters);
-    let config = DispatchConfig::read(|name| told.get(name).cloned()).expect("a configuration");
-    let needed = config.timing.call.plus(config.timing.write_back).get() + 1_000;
-    let timeout = number(&template.resolve(template.function_property("DispatchFunction", "Timeout"), &parameters));
-    let given = i64::try_from(timeout).expect("a timeout") * 1_000;
-    if needed <= given { Vec::new() } else { vec![format!("an attempt needs {needed} ms, dispatch has {given} ms")] }
+/// Dispatch is told how long it may take, so that it does not start where no attempt could.
+fn dispatch_is_told_its_timeout(template: &Template) -> Vec<String> {
+    let mut faults = Vec::new();
+    for choice in list(&template.0["Parameters"]["DispatchTimeout"]["AllowedValues"]) {
+        let parameters = template.defaults_but(&[("DispatchTimeout", &text(choice))]);
+        let told = told(template, "DispatchFunction", &parameters);
+        let told = told.get("FUNCTION_TIMEOUT_SECONDS").cloned().unwrap_or_default();
+        let given = text(&template.resolve(template.function_property("DispatchFunction", "Timeout"), &parameters));
+        if told != given {
+            faults.push(format!("dispatch has {given} s and is told {told:?}"));
+        }
+    }
+    faults
 }
 
 fn told(template: &Template, function: &str, parameters: &Parameters) -> BTreeMap<String, String> {
@@ -136,6 +142,10 @@ fn functions_start_with_whatever_the_template_lets_one_choose() {
                 |t| t["Parameters"]["ProviderConnectTimeoutMs"]["Default"] = json!(10_000),
                 "DispatchFunction does not start",
             ),
+            (
+                |t| variables(t, "DispatchFunction")["PROVIDER_OPERATION_TIMEOUT_MS"] = json!(10_000),
+                "DispatchFunction does not start",
+            ),
             (|t| variables(t, "StatusFunction")["AUTHORIZATION"] = json!("basic"), "StatusFunction does not start"),
             (|t| variables(t, "DispatchFunction")["PROVIDER"] = json!("both"), "DispatchFunction does not start"),
             (
@@ -149,12 +159,18 @@ fn functions_start_with_whatever_the_template_lets_one_choose() {
 }
 
 #[test]
-fn a_provider_call_and_its_record_fit_into_the_timeout_of_dispatch() {
+fn dispatch_knows_its_timeout_whichever_is_chosen() {
     holds_and_can_fail(
-        an_attempt_fits_into_the_timeout,
+        dispatch_is_told_its_timeout,
         &[
-            (|t| t["Parameters"]["DispatchTimeout"]["Default"] = json!(15), "dispatch has 15000 ms"),
-            (|t| t["Parameters"]["ProviderOperationTimeoutMs"]["Default"] = json!(24_000), "needs 31000 ms"),
+            (
+                |t| variables(t, "DispatchFunction")["FUNCTION_TIMEOUT_SECONDS"] = json!(30),
+                "has 15 s and is told \"30\"",
+            ),
+            (
+                |t| t["Resources"]["DispatchFunction"]["Properties"]["Timeout"] = json!(20),
+                "has 20 s and is told \"15\"",
+            ),
         ],
     );
 }

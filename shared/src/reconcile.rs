@@ -6,7 +6,7 @@ use futures_util::stream;
 
 use crate::dispatch::lease_ended;
 use crate::invocation::Invocation;
-use crate::land::{Landed, land, random_u32};
+use crate::land::{Landed, land};
 use crate::marks::{Mark, mark, marked};
 use crate::merge::merge;
 use crate::notification::{
@@ -107,9 +107,9 @@ where
     /// It begins with a shard chosen by chance, so that ticks that run out of time starve none.
     pub async fn tick(&self, invocation: &Invocation) -> Tally {
         let mut tally = Tally { complete: true, ..Tally::default() };
-        let first = random_u32(&self.clock) % u32::from(NotificationId::DUE_SHARDS);
-        for offset in 0..u32::from(NotificationId::DUE_SHARDS) {
-            let shard = u8::try_from(first.wrapping_add(offset) % u32::from(NotificationId::DUE_SHARDS)).unwrap_or(0);
+        let [first, ..] = self.clock.random();
+        for offset in 0..NotificationId::DUE_SHARDS {
+            let shard = first.wrapping_add(offset) % NotificationId::DUE_SHARDS;
             if !self.sweep(shard, invocation, &mut tally).await {
                 tally.complete = false;
             }

@@ -167,6 +167,27 @@ async fn what_a_tick_has_no_time_for_is_the_next_ones() {
     service.assert_sound().await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn wherever_its_time_ends_a_tick_is_complete_only_if_nothing_is_left() {
+    let (mut cut_short, mut whole) = (0, 0);
+    for tenths in 0..70 {
+        let service = Service::start().await;
+        // Some for each shard, near enough, so that whichever comes last has something in it.
+        for n in 0..40 {
+            service.admit(&format!("evt-{n}")).await;
+        }
+        lose_doorbells(&service);
+        service.clock.advance(MINUTE);
+        let slow = service.setting.reconciliation(service.watch().ticking(Millis::new(20))).await;
+        let left = Millis::from_secs(25).plus(Millis::new(100 * tenths));
+        let is_complete = service.tick_on(&slow, left).await["complete"] == true;
+        let rest = service.tick().await["examined"].as_i64().expect("a count");
+        assert!(!is_complete || rest == 0, "with {left:?} left, {rest} were left over");
+        *(if is_complete { &mut whole } else { &mut cut_short }) += 1;
+    }
+    assert!(cut_short > 10 && whole > 10, "{cut_short} were cut short, {whole} were not");
+}
+
 /// Plants records of one shard: like this one, under other names.
 fn plant_like(service: &Service, id: &str, many: usize, change: impl Fn(&mut Value)) -> Vec<String> {
     let shard = NotificationId::parse(id).expect("an id").due_shard();

@@ -4,7 +4,7 @@ use sendonce::time::{EpochMillis, Millis};
 use serde_json::{Value, json};
 use tests::aws_seam::{Fault, SNS_LOG_GROUP};
 
-use crate::harness::{LogRow, PUBLISH, Service, pushed};
+use crate::harness::{EXPIRES_AT_MS, LogRow, PUBLISH, Service, pushed};
 
 const FILTER: &str = "logs:FilterLogEvents";
 
@@ -146,6 +146,61 @@ async fn a_log_that_cannot_be_read_decides_nothing_and_is_read_by_the_next_tick(
         let next = [service.tick().await, service.tick().await];
         assert!(next.iter().any(|tally| tally["reconciled"] == 1), "{fault:?}");
         assert_eq!(service.state(&id), "sent");
+    }
+}
+
+/// As [`unknown`], and nothing that would have been due before it expired was looked at.
+async fn unknown_at_its_end(service: &Service) -> (String, String) {
+    let (id, message) = unknown(service, "evt-1").await;
+    write(service, &LogRow::taken(&message, service.seam_now()));
+    service.clock.advance(EpochMillis::new(EXPIRES_AT_MS).since(service.seam_now()));
+    (id, message)
+}
+
+#[tokio::test(start_paused = true)]
+async fn at_its_end_an_unknown_is_looked_up_once_more_and_what_is_found_counts() {
+    let service = Service::start().await;
+    let (id, _) = unknown_at_its_end(&service).await;
+    assert_eq!(service.tick().await["reconciled"], 1);
+    assert_eq!(service.state(&id), "sent");
+    service.assert_sound().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn at_its_end_an_unknown_waits_three_minutes_for_a_log_that_cannot_be_read() {
+    for is_read_in_time in [true, false] {
+        let service = Service::start().await;
+        let (id, _) = unknown_at_its_end(&service).await;
+        service.seam.fail_times(FILTER, 2, Fault::CodeBefore(400, "AccessDeniedException"));
+        for wait in [Millis::ZERO, Millis::new(179_999)] {
+            service.clock.advance(wait);
+            assert_eq!(service.tick().await["failed"], 1);
+            assert_eq!(service.state(&id), "dispatch_unknown");
+        }
+        if !is_read_in_time {
+            service.clock.advance(Millis::new(1));
+            service.seam.fail_times(FILTER, 1, Fault::CodeBefore(400, "AccessDeniedException"));
+        }
+        service.tick().await;
+        let end = if is_read_in_time { "sent" } else { "stopped:expired_unresolved" };
+        assert_eq!(service.state(&id), end);
+        service.assert_sound().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_that_ends_before_it_can_be_told_from_others_is_not_looked_up() {
+    for (left, looks) in [(PAIRABLE, true), (PAIRABLE.plus(Millis::new(-1)), false)] {
+        let service = Service::start().await;
+        let id = service.admit("evt-1").await;
+        service.clock.advance(EpochMillis::new(EXPIRES_AT_MS).minus(left).since(service.seam_now()));
+        service.seam.fail_next(PUBLISH, Fault::SilentAfter);
+        service.deliver().await;
+        service.clock.advance(left);
+        service.tick().await;
+        assert_eq!(service.state(&id), "stopped:expired_unresolved");
+        assert_eq!(service.seam.count(FILTER) > 0, looks, "with {left:?} left");
+        service.assert_sound().await;
     }
 }
 

@@ -121,6 +121,12 @@ mod tests {
     }
 
     #[test]
+    fn a_key_is_not_shown_and_a_fingerprint_is_as_it_is_stored() {
+        assert_eq!(format!("{:?}", FingerprintKey::new([7; 32])), "FingerprintKey(…)");
+        assert_eq!(format!("{:?}", print(&["a"])), String::from(print(&["a"])));
+    }
+
+    #[test]
     fn equal_fields_are_equal_and_moved_borders_are_not() {
         assert_eq!(print(&["ab", "c"]), print(&["ab", "c"]));
         assert_ne!(print(&["ab", "c"]), print(&["a", "bc"]));

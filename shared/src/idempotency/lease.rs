@@ -51,3 +51,30 @@ impl Lease {
         now < self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: EpochMillis = EpochMillis::new(1_796_069_400_000);
+
+    fn lease(left: Millis) -> Result<Lease, NoTimeLeft> {
+        Lease::before(Some(NOW.plus(left)), Millis::from_secs(2), NOW)
+    }
+
+    #[test]
+    fn a_deadline_is_what_a_function_can_have() {
+        assert!(lease(Millis::from_secs(2)).is_err());
+        assert_eq!(lease(Millis::new(2_001)).map(Lease::until), Ok(NOW.plus(Millis::new(1))));
+        assert!(lease(Lease::LONGEST).is_ok());
+        assert!(lease(Lease::LONGEST.plus(Millis::new(1))).is_err());
+        assert!(Lease::before(None, Millis::ZERO, NOW).is_err());
+    }
+
+    #[test]
+    fn its_last_instant_is_the_one_before_its_end() {
+        let lease = lease(Millis::from_secs(30)).unwrap();
+        assert!(lease.holds_at(lease.until().minus(Millis::new(1))));
+        assert!(!lease.holds_at(lease.until()));
+    }
+}

@@ -152,6 +152,7 @@ mod tests {
         assert!(id.as_str().starts_with("key#"), "{id:?}");
         assert_eq!(id.as_str().len(), "key#".len() + 52);
         assert_eq!(id.as_str(), "key#2agf2by2d5wzymwrd5qzgpyk3ykrapck37jbldm3pafmsojeb5qa");
+        assert_eq!(format!("{id:?}"), id.as_str());
         let id = request("k-1").execution_id(&TenantId::derive(&["a"]));
         assert_eq!(id.as_str(), "run#wqwcwj65oezmkqr47stnf3sporm6zew3wpvgyeq4lrkbhzz4bp2a");
     }
@@ -162,6 +163,7 @@ mod tests {
             assert_eq!(Part::new(text), Err(NoName));
         }
         assert_eq!(Part::of(None), Err(NoName));
-        assert_eq!(format!("{:?}", Part::new("482913").unwrap()), "Part(6 bytes)");
+        let part = Part::new("482913").unwrap();
+        assert_eq!((part.as_str(), format!("{part:?}").as_str()), ("482913", "Part(6 bytes)"));
     }
 }

@@ -2,12 +2,15 @@
 
 use std::cell::Cell;
 
-use sendonce::idempotency::{Ending, Leased, NoTimeLeft, NotRun, Outcome, Part, Period, Ran, Scope, Zone};
-use sendonce::ports::Clock;
+use sendonce::idempotency::{
+    Ending, Execution, ExecutionId, Executions, Leased, MemoryStore, Moment, NoTimeLeft, NotRun, Outcome, Owner, Part,
+    Period, Ran, Scope, Zone,
+};
+use sendonce::ports::{Clock, Unreadable, WriteFault, Written};
 use sendonce::tenant::TenantId;
 use sendonce::time::{EpochMillis, Millis};
-use tests::aws_seam::{Fault, NOTIFICATIONS, Seam};
-use tests::idempotency::{charge, deadline, layer, rules, tenant};
+use tests::aws_seam::{Fault, NOTIFICATIONS, Seam, SeamClock};
+use tests::idempotency::{TIME_LEFT, charge, deadline, layer, rules, tenant};
 
 fn paid() -> Outcome<Vec<u8>> {
     Outcome::Succeeded(b"ch-1".to_vec())
@@ -54,6 +57,36 @@ async fn a1_two_hundred_at_once_run_once() {
     assert_eq!(runs.get(), 1);
     assert_eq!(told.iter().filter(|told| **told == Ok(Ran::First(paid()))).count(), 1);
     assert!(told.iter().all(|told| matches!(told, Ok(_) | Err(NotRun::InFlight { .. }))));
+}
+
+/// A store that takes its time to answer a step.
+struct Slow(MemoryStore, SeamClock);
+
+impl Executions for Slow {
+    async fn begin(&self, execution: &Execution, at: Moment) -> Result<Written<Execution>, WriteFault> {
+        self.0.begin(execution, at).await
+    }
+
+    async fn advance(&self, next: &Execution, held_by: Owner) -> Result<Written<Option<Execution>>, WriteFault> {
+        let written = self.0.advance(next, held_by).await;
+        self.1.advance(TIME_LEFT);
+        written
+    }
+
+    async fn execution(&self, id: &ExecutionId) -> Result<Option<Execution>, Unreadable> {
+        self.0.execution(id).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn s8_an_effect_whose_mark_took_until_the_leases_end_does_not_begin_and_locks_nothing() {
+    let (seam, named, store) = (Seam::new(), charge("k-1", 100), MemoryStore::new());
+    let slow = Leased::new(Slow(store.clone(), seam.clock()), seam.clock(), rules());
+    let effect = async |(), _| -> Outcome<Vec<u8>> { panic!("its lease is over") };
+    let late = slow.prepare_and_run(&named, deadline(&seam.clock()), async || Ok(()), effect).await;
+    assert_eq!(late, Err(NotRun::NoTimeLeft(NoTimeLeft)));
+    let quick = Leased::new(store, seam.clock(), rules());
+    assert_eq!(quick.run(&named, deadline(&seam.clock()), async |_| paid()).await, Ok(Ran::First(paid())));
 }
 
 #[tokio::test(start_paused = true)]

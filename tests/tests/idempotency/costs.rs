@@ -1,6 +1,7 @@
 //! Requests and write units, as they are billed.
 
-use sendonce::idempotency::{Outcome, Ran};
+use sendonce::idempotency::{NoAuthority, Outcome, Ran, Resolution};
+use sendonce::time::Millis;
 use tests::aws_seam::{NOTIFICATIONS, Seam, item_size};
 use tests::idempotency::{charge, deadline, layer};
 
@@ -49,6 +50,25 @@ async fn with_the_mark_a_first_call_is_three_and_three_and_a_duplicate_is_as_bef
         let cost = bill(&seam);
         assert_eq!((cost.requests, cost.units), (requests, units));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_that_nobody_can_be_asked_about_is_one_request_and_otherwise_four() {
+    let (seam, named) = (Seam::new(), charge("k-1", 100));
+    let leased = layer(&seam).await;
+    leased.run(&named, deadline(&seam.clock()), async |_| Outcome::<()>::Unknown).await.unwrap();
+    seam.clock().advance(Millis::from_secs(60));
+    seam.forget_requests();
+    let never = async |_| -> Outcome<Vec<u8>> { panic!("nobody knows") };
+    leased.run_or_ask(&named, deadline(&seam.clock()), &&NoAuthority, never).await.unwrap_err();
+    let cost = bill(&seam);
+    assert_eq!((cost.requests, cost.units), (1, 1));
+
+    seam.forget_requests();
+    let asked =
+        leased.run_or_ask(&named, deadline(&seam.clock()), &&Resolution::DidNotHappen, async |_| answer()).await;
+    assert_eq!(asked, Ok(Ran::First(answer())));
+    assert_eq!(seam.requests().len(), 5, "the refusal, a read, what was said, the key again, and the answer");
 }
 
 #[tokio::test(start_paused = true)]

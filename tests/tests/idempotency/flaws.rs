@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use sendonce::idempotency::{
-    Answer, AnswerBound, DedupWindow, Ending, Fields, FingerprintKey, Json, Leased, Named, NoName, NoTimeLeft, NotRun,
-    Outcome, Part, Ran, Scope, Taken, WindowTerms,
+    Answer, AnswerBound, AsAnswer, DedupWindow, Ending, Fields, FingerprintKey, Json, Leased, Named, NoName,
+    NoTimeLeft, NotRun, Outcome, Part, Ran, Scope, Taken, WindowTerms,
 };
 use sendonce::ports::Clock;
 use sendonce::time::Millis;
@@ -311,6 +311,12 @@ async fn flaw_15_falsy_answers_are_given_again_as_themselves() {
             leased.run(&named, deadline(&seam.clock()), async |_| Outcome::Succeeded(Json(json!("ran again")))).await;
         assert_eq!(again, Ok(Ran::Replayed { ending: Ending::Succeeded, answer: Some(Json(value)) }));
     }
+    let (seam, named) = (Seam::new(), charge("k-unit", 1));
+    let leased = layer(&seam).await;
+    leased.run(&named, deadline(&seam.clock()), async |_| Outcome::Succeeded(())).await.unwrap();
+    let again = leased.run(&named, deadline(&seam.clock()), async |_| Outcome::Failed(())).await;
+    assert_eq!(again, Ok(Ran::Replayed { ending: Ending::Succeeded, answer: Some(()) }));
+    assert_eq!(<()>::from_answer(b"0"), None, "what another version kept is not nothing");
     let (seam, named) = (Seam::new(), charge("k-none", 1));
     let leased = layer(&seam).await;
     leased.run(&named, deadline(&seam.clock()), async |_| Outcome::Failed(Vec::<u8>::new())).await.unwrap();

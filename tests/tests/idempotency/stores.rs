@@ -3,12 +3,12 @@
 use sendonce::aws::idempotency::DynamoExecutions;
 use sendonce::idempotency::{Answer, Ending, Execution, Executions, MemoryStore, Moment, Owner, Phase, conformance};
 use sendonce::ports::{Unreadable, WriteFault, Written};
-use sendonce::time::Millis;
+use sendonce::time::{EpochMillis, Millis};
 use serde_json::json;
 use tests::aws_seam::{Fault, NOTIFICATIONS, Seam, SeamClock, item_size};
 use tests::idempotency::{SKEW, charge, window};
 
-const NOW: sendonce::time::EpochMillis = SeamClock::START;
+const NOW: EpochMillis = SeamClock::START;
 const PUT: &str = "dynamodb:PutItem";
 
 async fn store(seam: &Seam) -> DynamoExecutions {
@@ -21,32 +21,48 @@ fn execution(phase: Phase) -> Execution {
     Execution { id: named.id, fingerprint: named.fingerprint, owner, phase, window_ends_at }
 }
 
-fn lease_until() -> sendonce::time::EpochMillis {
+fn lease_until() -> EpochMillis {
     NOW.plus(Millis::from_secs(28))
 }
 
 const AT: Moment = Moment { now: NOW, skew: SKEW };
 
+/// As many executions the suite makes.
+const CASES: usize = 626;
+
 #[tokio::test(start_paused = true)]
 async fn the_memory_store_conforms() {
-    let cases = conformance::check(&MemoryStore::new(), "memory", NOW).await.unwrap();
-    assert!(cases > 500, "{cases}");
+    let store = MemoryStore::new();
+    assert_eq!(conformance::check(&store, "memory", NOW).await, Ok(CASES));
+    assert_eq!(conformance::check(&&store, "a reference to it", NOW).await, Ok(CASES));
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_dynamodb_store_conforms_by_conditions_alone() {
     let seam = Seam::new();
-    let cases = conformance::check(&store(&seam).await, "seam", NOW).await.unwrap();
-    assert!(cases > 500, "{cases}");
+    assert_eq!(conformance::check(&store(&seam).await, "seam", NOW).await, Ok(CASES));
     assert!(seam.counts().keys().all(|operation| operation == PUT || operation == "dynamodb:GetItem"));
 }
 
 /// A suite that nothing fails proves nothing.
 #[tokio::test(start_paused = true)]
 async fn the_suite_refuses_a_store_that_breaks_any_one_rule() {
-    for fault in [Breaks::Takeover, Breaks::Fence, Breaks::Unknown, Breaks::Window, Breaks::Bytes, Breaks::Settled] {
+    for (fault, case) in [
+        (Breaks::Takeover, "begin 35877 ms on, b meets Open"),
+        (Breaks::Fence, "advance by"),
+        (Breaks::Unknown, "begin 35877 ms on, a meets Begun"),
+        (Breaks::Window, "begin 86400123 ms on, a meets Begun"),
+        (Breaks::Bytes, "what is written is read back (succeeded)"),
+        (Breaks::Settled, "advance by"),
+        (Breaks::Early, "begin 35876 ms on, a meets Open"),
+        (Breaks::Never, "begin 35877 ms on, a meets Open"),
+        (Breaks::Again, "begin -1 ms on, a meets Open"),
+        (Breaks::Twice, "completion again"),
+        (Breaks::Strangers, "two executions side by side"),
+    ] {
         let broken = Broken { store: MemoryStore::new(), fault };
-        assert!(conformance::check(&broken, "broken", NOW).await.is_err(), "{fault:?}");
+        let failed = conformance::check(&broken, "broken", NOW).await.expect_err("a flaw");
+        assert!(failed.case.starts_with(case), "{fault:?}: {}", failed.case);
     }
 }
 
@@ -58,6 +74,16 @@ enum Breaks {
     Window,
     Bytes,
     Settled,
+    /// Its clock is a millisecond ahead.
+    Early,
+    /// Nothing ever gives way.
+    Never,
+    /// An owner that begins again is told that it is the first.
+    Again,
+    /// What was done is done once more.
+    Twice,
+    /// A write reaches every execution.
+    Strangers,
 }
 
 /// A store with one of the flaws of others.
@@ -69,6 +95,12 @@ struct Broken {
 impl Executions for Broken {
     async fn begin(&self, execution: &Execution, at: Moment) -> Result<Written<Execution>, WriteFault> {
         let stored = self.store.execution(&execution.id).await.unwrap();
+        match (self.fault, &stored) {
+            (Breaks::Never, Some(stored)) => return Ok(Written::Held(stored.clone())),
+            (Breaks::Again, Some(stored)) if stored.owner == execution.owner => return Ok(Written::Done),
+            _ => {}
+        }
+        let at = if self.fault == Breaks::Early { Moment { now: at.now.plus(Millis::new(1)), ..at } } else { at };
         let over = |until| at.is_past(until);
         let replaced = stored.is_some_and(|stored| match (self.fault, &stored.phase) {
             (Breaks::Takeover, Phase::Open { lease_until }) => over(*lease_until),
@@ -96,12 +128,50 @@ impl Executions for Broken {
         match (self.fault, stored) {
             (Breaks::Fence, Some(stored)) => self.store.advance(next, stored.owner).await,
             (Breaks::Settled, Some(Execution { phase: Phase::Settled { .. }, .. })) => Ok(Written::Done),
+            (Breaks::Twice, Some(stored)) if stored == *next => Ok(Written::Done),
+            (Breaks::Strangers, _) => {
+                for other in self.store.all().into_iter().filter(|other| other.id != next.id) {
+                    let other = Execution { phase: next.phase.clone(), ..other };
+                    self.store.advance(&other, held_by).await.unwrap();
+                }
+                self.store.advance(next, held_by).await
+            }
             _ => self.store.advance(next, held_by).await,
         }
     }
 
     async fn execution(&self, id: &sendonce::idempotency::ExecutionId) -> Result<Option<Execution>, Unreadable> {
         self.store.execution(id).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_memory_store_forgets_what_dynamodb_would_and_not_a_second_earlier() {
+    let store = MemoryStore::new();
+    let settled = execution(Phase::Settled { ending: Ending::Succeeded, answer: Answer::NotKept });
+    let begun = Execution { id: charge("k-2", 100).id, ..execution(Phase::Begun { lease_until: lease_until() }) };
+    for one in [&settled, &begun] {
+        store.begin(one, AT).await.unwrap();
+    }
+    let ttl = EpochMillis::new(settled.ttl().unwrap().get() * 1_000);
+    let at = |now| Moment { now, skew: SKEW };
+    assert_eq!((store.sweep(at(ttl.minus(Millis::from_secs(1)))), store.all().len()), (0, 2));
+    assert_eq!((store.sweep(at(ttl)), store.all()), (1, vec![begun]));
+}
+
+#[test]
+fn names_in_logs_are_those_in_the_table() {
+    let named = charge("k-1", 100);
+    assert_eq!(format!("{:?}", named.id), named.id.as_str());
+    let (lease_until, answer) = (lease_until(), Answer::NotKept);
+    for (phase, word) in [
+        (Phase::Open { lease_until }, "open"),
+        (Phase::Begun { lease_until }, "begun"),
+        (Phase::Unknown { lease_until }, "unknown"),
+        (Phase::Settled { ending: Ending::Succeeded, answer: answer.clone() }, "succeeded"),
+        (Phase::Settled { ending: Ending::Failed, answer }, "failed"),
+    ] {
+        assert_eq!(phase.as_str(), word);
     }
 }
 

@@ -259,7 +259,14 @@ mod tests {
             second = second.step(fact, at(6), actor(Function::Dispatch), &RESENDING).unwrap().record;
         }
         second.progress.attempt.as_mut().unwrap().provider = Provider::Eum;
-        assert_eq!(next(&second, at(599_999), &RESENDING), Next::Unknown, "silence speaks once");
+        for ms in [170_000, 569_999] {
+            assert_eq!(next(&second, at(ms), &RESENDING), Next::Unknown, "silence speaks once");
+        }
+        let one_attempt = Policy { attempts_max: 1, ..RESENDING };
+        assert_eq!(next(&record, at(170_000), &one_attempt), Next::Unknown, "attempts are used up");
+        let patient = |after| Policy { silence: Silence::ResendOnce { after: Millis::new(after) }, ..POLICY };
+        assert_eq!(due_at(&record, &patient(519_999)), Some(at(569_999)));
+        assert_eq!(due_at(&record, &patient(520_000)), Some(at(600_000)), "no look at what is too late");
         // SNS gives nothing back: its silence never means anything.
         assert_eq!(
             next(&after([started(1, 1), unknown(1), sought(1, 599_000)]), at(598_999), &RESENDING),

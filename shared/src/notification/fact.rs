@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(actor.to_string(), "reconciliation/$LATEST/8d3b4d5e-0000-1111-2222-333344445555");
         assert_eq!(Actor::try_from(actor.to_string()), Ok(actor));
         let bare = Actor { function: Function::Admission, version: None, request_id: None };
-        assert_eq!(bare.to_string(), "admission/-/-");
+        assert_eq!([bare.to_string(), format!("{bare:?}")], ["admission/-/-"; 2]);
         assert_eq!(Actor::try_from(bare.to_string()), Ok(bare));
         for text in ["", "admission", "admission/1", "other/1/2", "admission/1/2/3"] {
             assert!(Actor::try_from(String::from(text)).is_err(), "{text}");

@@ -222,6 +222,7 @@ mod tests {
     fn a_principal_is_a_hash_of_bounded_form() {
         let id = PrincipalId::derive(&["iam", "arn:aws:sts::1:assumed-role/ops/jo@example.com"]);
         assert!(!id.as_str().contains("example"));
+        assert_eq!(format!("{id:?}"), id.as_str());
         assert_eq!(PrincipalId::try_from(id.as_str().to_owned()), Ok(id));
         for text in ["", "prn_", "jo@example.com", "tnt_aaaaaaaaaaaaaaaaaaaaaaaaaa"] {
             assert!(PrincipalId::try_from(text.to_owned()).is_err(), "{text}");

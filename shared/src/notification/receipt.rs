@@ -270,6 +270,19 @@ mod tests {
     }
 
     #[test]
+    fn of_two_texts_only_the_one_that_settled_it_is_delivered_and_the_others_fate_is_noted() {
+        let basis = ResendBasis::RiskAccepted;
+        let resent = Fact::ResendAuthorised { attempt: attempt(1), basis, principal: None };
+        for (own, end) in [(Delivered, State::Delivered), (Undelivered, State::Undelivered)] {
+            for others in [Accepted, Delivered, Undelivered] {
+                let facts = [started(1, 1), unknown(1), resent.clone(), started(2, 2), taken(2)];
+                let told = told(facts, &[receipt(2, own), receipt(1, others), receipt(1, others), receipt(2, own)]);
+                assert_eq!(told, [(end, 6), (end, 7), (end, 7), (end, 7)], "{own:?}, {others:?}");
+            }
+        }
+    }
+
+    #[test]
     fn after_the_end_each_kind_is_noted_once() {
         let stop = State::Stopped(StopReason::ExpiredUnresolved);
         let ended = [started(1, 1), unknown(1), stopped(StopReason::ExpiredUnresolved)];

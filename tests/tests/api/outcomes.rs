@@ -3,8 +3,9 @@
 use sendonce::ports::Clock;
 use sendonce::time::Millis;
 use tests::aws_seam::Fault;
+use tracing::Level;
 
-use crate::harness::{DISPATCH_TIMEOUT, PUBLISH, RING, SEND_TEXT, Service, THROUGH_EUM, doorbells};
+use crate::harness::{DISPATCH_TIMEOUT, Lines, PUBLISH, RING, SEND_TEXT, Service, THROUGH_EUM, doorbells};
 
 /// A fault of the provider call, and the state and the fact that it leads to.
 type Answer = (Fault, &'static str, &'static str);
@@ -97,6 +98,24 @@ async fn a_refusal_worth_retrying_rings_again_after_its_backoff_and_not_before()
         assert_eq!((service.state(&id), service.seam.texts().len()), ("sent".into(), 1), "{fault:?}");
         assert_eq!(service.record(&id)["n"]["N"], "2");
         service.assert_sound().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_whose_fault_lies_in_the_account_alarms_and_no_other_does() {
+    for (fault, alarms) in [
+        (Fault::CodeBefore(403, "ExpiredToken"), true),
+        (Fault::CodeBefore(404, "NotFound"), true),
+        (Fault::CodeBefore(400, "Throttled"), false),
+        (Fault::CodeBefore(400, "InvalidParameter"), false),
+        (Fault::NeverConnected, false),
+    ] {
+        let (lines, _caught) = Lines::catch(Level::ERROR);
+        let service = Service::start().await;
+        service.admit("evt-1").await;
+        service.seam.fail_next(PUBLISH, fault.clone());
+        service.deliver().await;
+        assert_eq!(lines.text().contains(r#""alarm":"provider""#), alarms, "{fault:?}");
     }
 }
 

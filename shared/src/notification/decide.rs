@@ -253,14 +253,17 @@ mod tests {
         assert_eq!(due_at(&record, &RESENDING), Some(at(170_000)));
         assert_eq!(due_at(&record, &POLICY), Some(at(600_000)));
 
-        let again = Fact::ResendAuthorised { attempt: attempt(1), basis: ResendBasis::Silence, principal: None };
-        let mut second = record.step(again, at(5), actor(Function::Reconciliation), &RESENDING).unwrap().record;
-        for fact in [started(2, 2), unknown(2)] {
-            second = second.step(fact, at(6), actor(Function::Dispatch), &RESENDING).unwrap().record;
-        }
-        second.progress.attempt.as_mut().unwrap().provider = Provider::Eum;
-        for ms in [170_000, 569_999] {
-            assert_eq!(next(&second, at(ms), &RESENDING), Next::Unknown, "silence speaks once");
+        for (basis, then) in [(ResendBasis::Silence, Next::Unknown), (ResendBasis::RiskAccepted, Next::ResendOnSilence)]
+        {
+            let again = Fact::ResendAuthorised { attempt: attempt(1), basis, principal: None };
+            let mut second = record.step(again, at(5), actor(Function::Reconciliation), &RESENDING).unwrap().record;
+            for fact in [started(2, 2), unknown(2)] {
+                second = second.step(fact, at(6), actor(Function::Dispatch), &RESENDING).unwrap().record;
+            }
+            second.progress.attempt.as_mut().unwrap().provider = Provider::Eum;
+            for ms in [170_000, 569_999] {
+                assert_eq!(next(&second, at(ms), &RESENDING), then, "silence speaks once; {basis:?} is not silence");
+            }
         }
         let one_attempt = Policy { attempts_max: 1, ..RESENDING };
         assert_eq!(next(&record, at(170_000), &one_attempt), Next::Unknown, "attempts are used up");

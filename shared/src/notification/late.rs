@@ -139,6 +139,17 @@ mod tests {
     }
 
     #[test]
+    fn an_earlier_attempts_late_answer_decides_once_the_running_one_is_refused() {
+        let basis = super::super::ResendBasis::RiskAccepted;
+        let resent = Fact::ResendAuthorised { attempt: attempt(1), basis, principal: None };
+        for (accepted, end) in [(Some(true), State::Sent), (Some(false), State::Accepted), (None, State::Accepted)] {
+            let late = Fact::LateAnswer { attempt: attempt(1), accepted };
+            let facts = [started(1, 1), unknown(1), resent.clone(), started(2, 2), late, refused(2, RETRYABLE)];
+            assert_eq!(story(facts).0.state(), end, "{accepted:?}");
+        }
+    }
+
+    #[test]
     fn only_a_refusal_worth_retrying_names_a_time() {
         let (record, _) = story([started(1, 1)]);
         let merge = |class| merge_outcome(&record, &attempt(1), &refusal(class), at(50_000)).unwrap();

@@ -283,6 +283,13 @@ mod tests {
     }
 
     #[test]
+    fn what_is_noted_stays_noted() {
+        let once = Noted::NOTHING.with(true, Delivered);
+        assert_eq!(once.with(true, Delivered), once);
+        assert!(once.holds(true, Delivered) && !once.holds(false, Delivered) && !once.holds(true, Accepted));
+    }
+
+    #[test]
     fn after_the_end_each_kind_is_noted_once() {
         let stop = State::Stopped(StopReason::ExpiredUnresolved);
         let ended = [started(1, 1), unknown(1), stopped(StopReason::ExpiredUnresolved)];

@@ -101,17 +101,6 @@ pub enum Provider {
     Eum,
 }
 
-impl Provider {
-    /// The word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Sns => "sns",
-            Self::Eum => "eum",
-        }
-    }
-}
-
 /// One call to the provider.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Attempt {

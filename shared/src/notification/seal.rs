@@ -149,6 +149,14 @@ mod tests {
     }
 
     #[test]
+    fn p1_neither_key_nor_envelope_is_shown() {
+        let (record, _) = accepted();
+        assert_eq!(format!("{:?}", DataKey::new([7; 32])), "DataKey(…)");
+        let sealed = sealed(&record);
+        assert_eq!(format!("{sealed:?}"), format!("Sealed({} bytes)", sealed.as_bytes().len()));
+    }
+
+    #[test]
     fn what_is_sealed_opens_for_its_own_notification_and_key_only() {
         let (record, _) = accepted();
         let (key, sealed) = (DataKey::new([7; 32]), sealed(&record));

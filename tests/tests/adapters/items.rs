@@ -96,6 +96,41 @@ async fn items_stay_within_their_bounds_at_their_largest() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_record_has_no_attribute_that_says_nothing() {
+    let seam = Seam::new();
+    let adapters = seam.adapters().await;
+    let first = largest(&adapters).await;
+    adapters.ledger.admit(&first, NOW).await.unwrap();
+    let item = seam.item(&format!("ntf#{}", first.record.id)).unwrap();
+    let names: Vec<_> = item.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        [
+            "acc",
+            "due_at",
+            "due_shard",
+            "ei",
+            "et",
+            "exp",
+            "fp",
+            "head",
+            "kd",
+            "mk",
+            "n",
+            "pk",
+            "rev",
+            "rg",
+            "seal",
+            "sid",
+            "st",
+            "tn",
+            "to",
+            "upd"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_accepted_attempt_is_read_as_it_was_written() {
     let seam = Seam::new();
     let adapters = seam.adapters().await;

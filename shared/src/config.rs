@@ -134,6 +134,8 @@ pub struct StatusConfig {
     pub tables: Tables,
     /// How the gateway says who calls.
     pub caller: CallerRule,
+    /// Who may see every tenant's notifications.
+    pub operators: BTreeSet<TenantId>,
 }
 
 /// Left after a provider call to write its outcome: one DynamoDB request with its retries.
@@ -233,7 +235,8 @@ impl StatusConfig {
     /// All [`ConfigFaults`] at once.
     pub fn read(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigFaults> {
         let mut from = Reader::new(&lookup);
-        let config = Self { tables: tables(&mut from), caller: caller(&mut from) };
+        let (tables, caller) = (tables(&mut from), caller(&mut from));
+        let config = Self { tables, operators: operators(&mut from, &caller), caller };
         from.finish(config)
     }
 }
@@ -317,7 +320,7 @@ fn operators(from: &mut Reader<'_>, caller: &CallerRule) -> BTreeSet<TenantId> {
 fn policy(from: &mut Reader<'_>) -> Policy {
     let policy = Policy {
         min_useful_life: from.seconds("MIN_USEFUL_LIFE_SECONDS", 30, 1..=3_600),
-        attempts_max: u32::try_from(from.number("ATTEMPTS_MAX", 5, 1..=20)).unwrap_or(1),
+        attempts_max: u32::try_from(from.number("ATTEMPTS_MAX", 20, 1..=50)).unwrap_or(1),
         doorbell_grace: from.seconds("DOORBELL_GRACE_SECONDS", 60, 1..=3_600),
         clock_skew: from.seconds("CLOCK_SKEW_SECONDS", 5, 0..=300),
         backoff_base: from.milliseconds("RETRY_BACKOFF_BASE_MS", 2_000, 1..=600_000),

@@ -2,7 +2,7 @@
 
 use crate::invocation::Invocation;
 use crate::marks::{Mark, marked};
-use crate::notification::{Fact, Record, Transition};
+use crate::notification::{Fact, Record, State, StopReason, Transition};
 use crate::ports::{Clock, Records, Transitions, Unreadable, WriteFault, Written};
 use crate::time::Millis;
 
@@ -56,14 +56,19 @@ where
     Err(doubt.verdict())
 }
 
-/// The one line that a transition leaves in the log.
+/// The one line that a transition leaves in the log, and one more, at every level, where somebody should know.
 fn done(step: &Transition) -> Landed {
     let record = &step.record;
     tracing::info!(notification.id = %record.id, rev = record.rev, state = record.state().as_str(), "transition");
-    if let Fact::AttemptRefused { class, code, .. } = step.row.fact()
+    let fact = step.row.fact();
+    if let Fact::AttemptRefused { class, code, .. } = fact
         && class.is_alarming()
     {
         tracing::error!(notification.id = %record.id, alarm = "provider", ?code, "the fault lies in this account");
+    } else if matches!(fact, Fact::AttemptUnknown { .. }) && record.state() == State::DispatchUnknown {
+        tracing::error!(notification.id = %record.id, alarm = "unknown", "sent or not, nobody knows");
+    } else if let Fact::Stopped { reason: StopReason::AttemptsExhausted | StopReason::ExpiredBeforeAttempt } = fact {
+        tracing::error!(notification.id = %record.id, alarm = "unsent", "accepted, and never sent");
     }
     Landed::Done
 }

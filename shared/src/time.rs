@@ -132,7 +132,8 @@ impl fmt::Debug for EpochMillis {
     }
 }
 
-/// `YYYY-MM-DDThh:mm:ss[.f…](Z|±hh:mm)`, digits where digits belong; the calendar is the parser's business.
+/// `YYYY-MM-DDThh:mm:ss[.f…](Z|±hh:mm)`, digits where digits belong; the calendar is the parser's business. A leap second
+/// is refused, for the parser would read the second before it, and so is a zone of a day or more.
 fn has_rfc3339_shape(text: &[u8]) -> bool {
     const DATE_TIME: &[u8] = b"dddd-dd-ddTdd:dd:dd";
     let Some((head, rest)) = text.split_at_checked(DATE_TIME.len()) else { return false };
@@ -150,7 +151,12 @@ fn has_rfc3339_shape(text: &[u8]) -> bool {
         }
         _ => rest,
     };
-    matches(DATE_TIME, head) && (zone == b"Z" || matches(b"+dd:dd", zone) || matches(b"-dd:dd", zone))
+    let is_zone = match zone {
+        b"Z" => true,
+        [_, hour @ .., b':', _, _] => (matches(b"+dd:dd", zone) || matches(b"-dd:dd", zone)) && hour < b"24".as_slice(),
+        _ => false,
+    };
+    matches(DATE_TIME, head) && !head.ends_with(b"60") && is_zone
 }
 
 /// An instant in whole seconds since the Unix epoch: the only unit that DynamoDB TTL understands.
@@ -189,6 +195,7 @@ mod tests {
         let utc = EpochMillis::parse_rfc3339("2026-11-30T20:10:00Z");
         assert!(utc.is_some());
         assert_eq!(EpochMillis::parse_rfc3339("2026-11-30T21:10:00+01:00"), utc);
+        assert_eq!(EpochMillis::parse_rfc3339("2026-12-01T20:09:00+23:59"), utc);
         assert_eq!(EpochMillis::parse_rfc3339("2026-11-30T15:10:00.000000000-05:00"), utc);
     }
 
@@ -206,6 +213,13 @@ mod tests {
             "20261130T201000Z",
             "2026-11-30T20:10:00.0000000001Z",
             "2026-11-30T20:10:00Zz",
+            "2026-11-30T20:10:60Z",
+            "2026-11-30T23:59:60Z",
+            "2026-11-30T20:60:00Z",
+            "2026-11-30T20:10:00+24:00",
+            "2026-11-30T20:10:00-25:59",
+            "2026-11-30T20:10:00+01:60",
+            "2026-11-30t20:10:00z",
             "1764533400",
             "+002026-11-30T20:10:00Z",
             "2026-11-30T24:10:00Z",

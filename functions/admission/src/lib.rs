@@ -75,7 +75,7 @@ impl<C: Clock + Clone> Handler<C> {
 
     async fn answer(&self, asked: &GatewayRequest, invocation: &Invocation) -> Result<Response, Problem> {
         let GatewayRequest { request, tenant, .. } = asked;
-        match Route::of(&request.method, &request.path)? {
+        match asked.route()? {
             Route::Create => self.create(request, tenant, invocation).await,
             Route::Cancel(id) => self.take_back(request, tenant, &id, invocation).await,
             Route::Resolution(id) => self.decide(asked, &id, invocation).await,
@@ -112,7 +112,7 @@ impl<C: Clock + Clone> Handler<C> {
         id: &NotificationId,
         invocation: &Invocation,
     ) -> Result<Response, Problem> {
-        let GatewayRequest { request, tenant, principal } = asked;
+        let GatewayRequest { request, tenant, principal, .. } = asked;
         let principal = principal.clone().ok_or_else(Problem::unauthenticated)?;
         let if_rev = http::if_match(request.header("if-match")).map_err(|()| Problem::changed())?;
         let if_rev = if_rev.ok_or_else(Problem::precondition_required)?;

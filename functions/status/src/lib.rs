@@ -22,7 +22,7 @@ impl Handler {
     pub async fn start(aws: &Aws, config: StatusConfig) -> Self {
         let ledger = Ledger::new(aws.dynamodb(), config.tables.notifications, config.tables.evidence);
         warm::reader(&ledger).await;
-        Self { read: Read { ledger }, caller: config.caller }
+        Self { read: Read { ledger, operators: config.operators }, caller: config.caller }
     }
 
     /// Answers one HTTP API event. Every failure is an answer too.
@@ -42,7 +42,7 @@ impl Handler {
 
     async fn answer(&self, asked: &GatewayRequest) -> Result<Response, Problem> {
         let GatewayRequest { request, tenant, .. } = asked;
-        match Route::of(&request.method, &request.path)? {
+        match asked.route()? {
             Route::Status(id) => self.status(request, tenant, &id).await,
             Route::Evidence(id) => self.evidence(tenant, &id).await,
             Route::Create | Route::Cancel(_) | Route::Resolution(_) => Err(RouteFault::NotFound.into()),

@@ -7,7 +7,7 @@ use http::header::{HeaderName, HeaderValue};
 use serde_json::value::RawValue;
 
 use crate::config::CallerRule;
-use crate::http::{Problem, Request, Response};
+use crate::http::{Problem, Request, Response, Route, RouteFault};
 use crate::notification::PrincipalId;
 use crate::tenant::TenantId;
 
@@ -16,6 +16,8 @@ use crate::tenant::TenantId;
 pub struct GatewayRequest {
     /// What was asked.
     pub request: Request,
+    /// By which of its routes the gateway let it through, and so which right was asked for.
+    pub route_key: Option<String>,
     /// By whom.
     pub tenant: TenantId,
     /// By which person or session, where the authoriser says that.
@@ -41,7 +43,19 @@ pub fn read_event(event: &RawValue, rule: &CallerRule) -> Result<GatewayRequest,
         headers: headers(&event),
         body: body(&event).ok_or_else(Problem::unreadable_event)?,
     };
-    Ok(GatewayRequest { request, tenant: tenant?, principal })
+    Ok(GatewayRequest { request, route_key: event.route_key, tenant: tenant?, principal })
+}
+
+impl GatewayRequest {
+    /// The endpoint that it is for: by its path, and by the gateway's own route for that endpoint. What came by another,
+    /// the one for everything else included, was not asked for the right to be here.
+    ///
+    /// # Errors
+    /// [`RouteFault`].
+    pub fn route(&self) -> Result<Route, RouteFault> {
+        let route = Route::of(&self.request.method, &self.request.path)?;
+        if self.route_key.as_deref() == Some(route.key()) { Ok(route) } else { Err(RouteFault::NotFound) }
+    }
 }
 
 /// A named stage stands before the path.

@@ -30,6 +30,9 @@ pub enum BodyFault {
 /// The longest body read: 1,600 characters, each as two `\uXXXX`, and room for the rest.
 pub(super) const MAX_BYTES: usize = 32 * 1_024;
 
+/// The most faults told of one body: an answer is not to be many times what it answers.
+const MAX_FAULTS: usize = 32;
+
 const REQUIRED: &str = "is required";
 const UNKNOWN: &str = "is not known here; known are event {type, id}, to, message, expires_at, sender_id, kind";
 
@@ -64,7 +67,9 @@ impl Faults {
     }
 
     fn add(&mut self, pointer: &str, rule: &'static str) {
-        self.0.push(FieldFault { pointer: pointer.to_owned(), rule });
+        if self.0.len() < MAX_FAULTS {
+            self.0.push(FieldFault { pointer: pointer.to_owned(), rule });
+        }
     }
 
     fn command(&mut self, value: &Value) -> Option<Command> {
@@ -207,6 +212,12 @@ mod tests {
             ["/?", "/event/extra", "/event/type", "/event/id", "/to", "/message", "/expires_at", "/sender_id", "/kind"]
         );
         assert_eq!(faults_of(&json!({})), ["/event", "/to", "/message", "/expires_at"]);
+    }
+
+    #[test]
+    fn of_very_many_faults_some_are_listed() {
+        let body: Value = (0..1_000).map(|n| (format!("m{n}"), json!(n))).collect::<Map<_, _>>().into();
+        assert_eq!(faults_of(&body).len(), MAX_FAULTS);
     }
 
     #[test]

@@ -21,19 +21,55 @@ impl Request {
         self.headers.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether the body is declared as JSON, or as nothing in particular.
+    /// Whether the body is declared as JSON, once and in UTF-8.
     #[must_use]
     pub fn is_json(&self) -> bool {
-        self.header("content-type").all(|value| {
-            let essence = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-            essence == "application/json" || essence.starts_with("application/") && essence.ends_with("+json")
-        })
+        let mut declared = self.header("content-type");
+        matches!((declared.next(), declared.next()), (Some(value), None) if is_json_type(&value.to_ascii_lowercase()))
     }
+}
+
+fn is_json_type(value: &str) -> bool {
+    let mut parts = value.split(';').map(str::trim);
+    let essence = parts.next().unwrap_or_default();
+    let suffixed = essence.strip_prefix("application/").and_then(|subtype| subtype.strip_suffix("+json"));
+    let is_json = essence == "application/json" || suffixed.is_some_and(|name| !name.is_empty());
+    let charsets = parts.filter_map(|parameter| parameter.strip_prefix("charset="));
+    is_json && charsets.map(|charset| charset.trim_matches('"')).all(|charset| charset == "utf-8")
 }
 
 /// Headers and body hold keys, numbers and tokens: none of them is printed.
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Request({} headers, {} bytes)", self.headers.len(), self.body.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn declares(types: &[&str]) -> bool {
+        let headers = types.iter().map(|value| (String::from("content-type"), (*value).to_owned())).collect();
+        Request { headers, ..Request::default() }.is_json()
+    }
+
+    #[test]
+    fn a_body_is_json_when_it_says_so_once_and_in_utf_8() {
+        for value in [
+            "application/json",
+            "Application/JSON; charset=UTF-8",
+            "application/json;charset=\"utf-8\"",
+            "application/a+json",
+        ] {
+            assert!(declares(&[value]), "{value}");
+        }
+        for value in
+            ["", "text/plain", "text/json", "application/jsonx", "application/+json", "application/json;charset=utf-16"]
+        {
+            assert!(!declares(&[value]), "{value}");
+        }
+        assert!(!declares(&[]));
+        assert!(!declares(&["application/json", "application/json"]));
     }
 }

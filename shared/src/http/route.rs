@@ -30,6 +30,18 @@ pub enum RouteFault {
 }
 
 impl Route {
+    /// The gateway's route for it.
+    #[must_use]
+    pub const fn key(&self) -> &'static str {
+        match self {
+            Self::Create => "POST /v1/notifications",
+            Self::Cancel(_) => "POST /v1/notifications/{id}/cancel",
+            Self::Resolution(_) => "POST /v1/notifications/{id}/resolution",
+            Self::Status(_) => "GET /v1/notifications/{id}",
+            Self::Evidence(_) => "GET /v1/notifications/{id}/evidence",
+        }
+    }
+
     /// Finds the endpoint.
     ///
     /// # Errors
@@ -44,12 +56,12 @@ impl Route {
             if method == allow { Ok(()) } else { Err(RouteFault::MethodNotAllowed { allow }) }
         };
         let Some(id) = id else { return expect("POST").map(|()| Self::Create) };
-        let id = NotificationId::parse(id).ok_or(RouteFault::NotFound);
+        let id = NotificationId::parse(id).ok_or(RouteFault::NotFound)?;
         match rest {
-            None => expect("GET").and(id).map(Self::Status),
-            Some("evidence") => expect("GET").and(id).map(Self::Evidence),
-            Some("cancel") => expect("POST").and(id).map(Self::Cancel),
-            Some("resolution") => expect("POST").and(id).map(Self::Resolution),
+            None => expect("GET").map(|()| Self::Status(id)),
+            Some("evidence") => expect("GET").map(|()| Self::Evidence(id)),
+            Some("cancel") => expect("POST").map(|()| Self::Cancel(id)),
+            Some("resolution") => expect("POST").map(|()| Self::Resolution(id)),
             Some(_) => Err(RouteFault::NotFound),
         }
     }
@@ -80,6 +92,8 @@ mod tests {
         for suffix in ["/", "/evidence/", "/other", "/evidence/x"] {
             assert_eq!(Route::of("GET", &at(suffix)), Err(RouteFault::NotFound), "{suffix}");
         }
-        assert_eq!(Route::of("GET", "/v1/notifications/ntf_1"), Err(RouteFault::NotFound));
+        for method in ["GET", "POST"] {
+            assert_eq!(Route::of(method, "/v1/notifications/ntf_1"), Err(RouteFault::NotFound), "{method}");
+        }
     }
 }

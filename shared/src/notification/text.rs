@@ -21,7 +21,7 @@ impl MessageText {
     pub fn parse(text: &str) -> Option<Self> {
         let within = text.chars().nth(Self::MAX_CHARS).is_none();
         let printable = !text.chars().any(|c| c.is_control() && c != '\n' && c != '\r');
-        (within && printable && !text.trim().is_empty()).then(|| Self(text.to_owned()))
+        (within && printable && text.chars().any(shows)).then(|| Self(text.to_owned()))
     }
 
     /// The text in the clear, for the provider call, the fingerprint and the seal only.
@@ -29,6 +29,12 @@ impl MessageText {
     pub fn expose(&self) -> &str {
         &self.0
     }
+}
+
+/// Whether a character leaves anything on a screen by itself.
+fn shows(c: char) -> bool {
+    let is_invisible = matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}');
+    !c.is_whitespace() && !is_invisible
 }
 
 impl fmt::Debug for MessageText {
@@ -49,7 +55,7 @@ mod tests {
 
     #[test]
     fn blank_and_control_characters_are_refused() {
-        for text in ["", " ", "\n", "a\u{0}b", "a\u{1b}[31m", "a\tb", "a\u{85}b"] {
+        for text in ["", " ", "\n", "\u{200b}", "\u{feff} \u{2060}", "a\u{0}b", "a\u{1b}[31m", "a\tb", "a\u{85}b"] {
             assert!(MessageText::parse(text).is_none(), "{text:?}");
         }
         assert!(MessageText::parse("line one\r\nline two ").is_some());

@@ -163,6 +163,11 @@ impl Seam {
         lock(&self.0.log).plan(operation, times, fault);
     }
 
+    /// No fault that is still to come comes.
+    pub fn fail_no_more(&self) {
+        lock(&self.0.log).unplan();
+    }
+
     /// Every request that arrived, in order, each try for itself.
     pub fn requests(&self) -> Vec<Request> {
         lock(&self.0.log).arrived.clone()

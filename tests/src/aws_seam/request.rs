@@ -28,6 +28,10 @@ impl Log {
         self.planned.entry(operation.into()).or_default().extend(std::iter::repeat_n(fault, times));
     }
 
+    pub(super) fn unplan(&mut self) {
+        self.planned.clear();
+    }
+
     /// Notes a request, and says what is to go wrong with it.
     pub(super) fn arrive(&mut self, request: &Request) -> Option<Fault> {
         let fault = self.planned.get_mut(&request.operation).and_then(VecDeque::pop_front);

@@ -193,7 +193,7 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
                     self.sim.cancelled(session.tenant == 0, id, result);
                 }
                 Wish::Look { command } => {
-                    let flow = Read { ledger: self.port() };
+                    let flow = Read { ledger: self.port(), operators: BTreeSet::new() };
                     let id = self.cast.id(0, command);
                     let evidence = flow.evidence(tenant, id).await;
                     self.sim.looked(session.tenant == 0, id, evidence);

@@ -134,8 +134,8 @@ async fn another_tenant_decides_nothing_unless_it_is_an_operator_of_all() {
     let answer = service.post(&Ask::resolution(&id, "\"r2\"", &close()).by(SUPPORT)).await;
     assert_eq!(answer.status, 200);
     assert_eq!(service.rows(&id)[3]["principal"], PrincipalId::derive(&["iam", SUPPORT]).as_str());
-    // An operator decides; to see, to cancel and to send for others is not theirs.
-    assert_eq!(service.get(&Ask::status(&id).by(SUPPORT)).await.word(), "404 not_found");
+    // An operator sees and decides; to cancel and to send for others is not theirs.
+    assert_eq!(service.get(&Ask::status(&id).by(SUPPORT)).await.status, 200);
     assert_eq!(service.post(&Ask::cancel(&id).by(SUPPORT)).await.word(), "404 not_found");
 }
 
@@ -200,4 +200,46 @@ async fn a_store_that_does_not_do_its_part_is_503_and_asking_again_is_safe() {
         assert_eq!(service.rows(&id).len(), 4);
         service.assert_sound().await;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_may_decide_about_all_may_see_all_and_so_the_revision_to_name() {
+    let service = Service::with(&[("OPERATOR_PRINCIPALS", "arn:aws:iam::123456789012:role/support")]).await;
+    let id = unknown(&service).await;
+    let seen = service.get(&Ask::status(&id).by(SUPPORT)).await;
+    assert_eq!((seen.status, seen.header("etag")), (200, Some("\"r2\"")));
+    let evidence = service.get(&Ask::evidence(&id).by(SUPPORT)).await;
+    assert_eq!((evidence.status, evidence.json()["rows"].as_array().map(Vec::len)), (200, Some(3)));
+    for ask in [Ask::status(&id), Ask::evidence(&id)] {
+        let stranger = "arn:aws:sts::123456789012:assumed-role/other/jo";
+        assert_eq!(service.get(&ask.by(stranger)).await.word(), "404 not_found");
+    }
+    // To see is not to own: what is not the operator's decision stays its tenant's.
+    assert_eq!(service.post(&Ask::cancel(&id).by(SUPPORT)).await.word(), "404 not_found");
+    let decided = service.post(&Ask::resolution(&id, "\"r2\"", &close()).by(SUPPORT)).await;
+    assert_eq!(decided.status, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_came_by_another_route_was_not_asked_for_the_right() {
+    let service = Service::start().await;
+    let id = unknown(&service).await;
+    let all = |id: &str| {
+        [
+            ("POST /v1/notifications", Ask::create("k-2", &crate::harness::reset("evt-2"))),
+            ("POST /v1/notifications/{id}/cancel", Ask::cancel(id)),
+            ("POST /v1/notifications/{id}/resolution", ask(id, "\"r2\"", &close())),
+            ("GET /v1/notifications/{id}", Ask::status(id)),
+            ("GET /v1/notifications/{id}/evidence", Ask::evidence(id)),
+        ]
+    };
+    let keys = all(&id).map(|(key, _)| key);
+    for (own, ask) in all(&id) {
+        for key in keys.into_iter().chain(["$default", ""]).filter(|key| *key != own) {
+            let ask = ask.clone().by(OWNER).route(key);
+            let answer = if own.starts_with("GET") { service.get(&ask).await } else { service.post(&ask).await };
+            assert_eq!(answer.word(), "404 not_found", "{own} by {key}");
+        }
+    }
+    assert_eq!((service.state(&id), service.ids().len()), ("dispatch_unknown".into(), 1), "nothing was done");
 }

@@ -120,6 +120,53 @@ async fn a_refusal_whose_fault_lies_in_the_account_alarms_and_no_other_does() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_unknown_and_a_text_never_sent_alarm_once_each_at_any_log_level() {
+    let (lines, _caught) = Lines::catch(Level::ERROR);
+    let service = Service::with(&[("ATTEMPTS_MAX", "1")]).await;
+    let alarms = |alarm: &str| lines.text().matches(&format!(r#""alarm":"{alarm}""#)).count();
+    service.admit("evt-1").await;
+    service.seam.fail_next(PUBLISH, Fault::SilentAfter);
+    service.deliver().await;
+    assert_eq!((alarms("unknown"), alarms("unsent")), (1, 0));
+    service.admit("evt-2").await;
+    service.seam.fail_next(PUBLISH, Fault::NeverConnected);
+    service.deliver().await;
+    assert_eq!((alarms("unknown"), alarms("unsent")), (1, 1), "attempts are used up");
+    let late = service.admit("evt-3").await;
+    let messages = service.seam.receive(10);
+    messages.iter().for_each(|message| service.seam.delete(&message.id));
+    // The unknown is looked up each minute, and that says nothing new.
+    for _ in 0..11 {
+        service.clock.advance(Millis::from_secs(60));
+        service.seam.waiting().iter().for_each(|message| service.seam.delete(&message.id));
+        service.tick().await;
+    }
+    assert_eq!(service.state(&late), "stopped:expired_before_attempt");
+    assert_eq!((alarms("unknown"), alarms("unsent")), (1, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_is_away_for_minutes_costs_no_text_that_is_still_useful() {
+    for fault in [Fault::NeverConnected, Fault::CodeBefore(400, "Throttled")] {
+        let service = Service::start().await;
+        let id = service.admit("evt-1").await;
+        service.seam.fail_times(PUBLISH, 1_000, fault.clone());
+        for _ in 0..240 {
+            service.deliver().await;
+            service.clock.advance(Millis::from_secs(1));
+        }
+        service.seam.fail_no_more();
+        assert_eq!(service.state(&id), "accepted", "{fault:?}");
+        for _ in 0..300 {
+            service.clock.advance(Millis::from_secs(1));
+            service.deliver().await;
+        }
+        assert_eq!((service.state(&id), service.seam.texts().len()), ("sent".into(), 1), "{fault:?}");
+        service.assert_sound().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refusal_whose_backoff_is_over_before_it_is_written_rings_again_at_once() {
     let service = Service::with(&[("RETRY_BACKOFF_BASE_MS", "1"), ("RETRY_BACKOFF_MAX_MS", "1")]).await;
     let slow = service.setting.dispatch(service.watch().ticking(Millis::new(10))).await;
@@ -144,11 +191,14 @@ async fn backoffs_grow_and_attempts_run_out() {
         service.deliver().await;
     }
     assert_eq!((service.state(&id), service.seam.count(PUBLISH)), ("stopped:attempts_exhausted".into(), 4));
+    let mut longest = 0;
     let refused: Vec<_> = service.rows(&id).into_iter().filter(|row| row["kind"] == "attempt_refused").collect();
     for (n, row) in refused.iter().enumerate() {
         let wait = row["next_at"].as_i64().expect("a time") - row["at"].as_i64().expect("a time");
         assert!((1..=4_000 << n).contains(&wait), "wait {n}: {wait} ms");
+        longest = longest.max(wait);
     }
+    assert!(longest > 100, "they are spread over all of it");
     assert_eq!(service.facts(&id).last().map(String::as_str), Some("stopped:attempts_exhausted"));
     assert_eq!(service.seam.texts().len(), 0);
     assert!(service.seam.waiting().is_empty(), "no doorbell is left hanging");

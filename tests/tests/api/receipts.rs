@@ -146,10 +146,18 @@ async fn a_log_row_to_a_number_to_which_nothing_was_sent_yet_is_for_nobody_at_on
 async fn a_receipt_costs_one_read_and_one_transaction_and_a_repeated_one_only_the_read() {
     let service = Service::start().await;
     let (id, _) = sent(&service).await;
-    let event = eum_event("TEXT_DELIVERED", &id, &attempt(&service, &id), service.clock.now()).to_string();
-    for (expected, said) in [(vec![(GET, 1), (TRANSACT, 1)], "first"), (vec![(GET, 1)], "again")] {
+    let unknown = service.admit("evt-2").await;
+    service.seam.fail_next(PUBLISH, Fault::SilentAfter);
+    service.deliver().await;
+    let event = |kind: &str, id: &str| eum_event(kind, id, &attempt(&service, id), service.clock.now()).to_string();
+    let (delivered, settling) = (event("TEXT_DELIVERED", &id), event("TEXT_SENT", &unknown));
+    for (event, expected, said) in [
+        (&delivered, vec![(GET, 1), (TRANSACT, 1)], "first"),
+        (&delivered, vec![(GET, 1)], "again"),
+        (&settling, vec![(GET, 1), (TRANSACT, 1)], "of an unknown"),
+    ] {
         service.seam.forget_requests();
-        assert!(queue(&service, std::slice::from_ref(&event)).await.is_empty());
+        assert!(queue(&service, std::slice::from_ref(event)).await.is_empty());
         let counted = service.seam.counts();
         assert_eq!(counted.iter().map(|(name, n)| (name.as_str(), *n)).collect::<Vec<_>>(), expected, "{said}");
     }

@@ -411,7 +411,7 @@ pub fn each_function_gets_its_own_environment(template: &Template) -> Vec<String
                 "SNS_LOG_GROUP",
             ],
         ),
-        ("StatusFunction", &["AUTHORIZATION", "TENANT_CLAIM"]),
+        ("StatusFunction", &["AUTHORIZATION", "TENANT_CLAIM", "JWT_ISSUER", "OPERATOR_PRINCIPALS"]),
     ];
     let mut faults = Vec::new();
     for (function, own) in EACH {
@@ -511,8 +511,10 @@ fn log_lines_without_an_alarm(template: &Template, alarms: &[(String, String)]) 
         })
         .collect();
     [
-        ("UnknownOutcomes", "DispatchLogGroup", r#"{ $.state = "dispatch_unknown" }"#),
-        ("UnknownOutcomes", "ReconciliationLogGroup", r#"{ $.state = "dispatch_unknown" }"#),
+        ("UnknownOutcomes", "DispatchLogGroup", r#"{ $.alarm = "unknown" }"#),
+        ("UnknownOutcomes", "ReconciliationLogGroup", r#"{ $.alarm = "unknown" }"#),
+        ("TextsNotSent", "DispatchLogGroup", r#"{ $.alarm = "unsent" }"#),
+        ("TextsNotSent", "ReconciliationLogGroup", r#"{ $.alarm = "unsent" }"#),
         ("ProviderFaults", "DispatchLogGroup", r#"{ $.alarm = "provider" }"#),
         ("EvidenceCannotArrive", "ReconciliationLogGroup", r#"{ $.alarm = "evidence" }"#),
     ]

@@ -56,7 +56,8 @@ impl Ask {
     }
 
     pub fn evidence(id: &str) -> Self {
-        Self::parse(STATUS).path(&format!("/v1/notifications/{id}/evidence"))
+        let path = format!("/v1/notifications/{id}/evidence");
+        Self::parse(STATUS).path(&path).route("GET /v1/notifications/{id}/evidence")
     }
 
     fn parse(event: &str) -> Self {
@@ -72,6 +73,13 @@ impl Ask {
     pub fn path(mut self, path: &str) -> Self {
         self.0["rawPath"] = json!(path);
         self.0["requestContext"]["http"]["path"] = json!(path);
+        self
+    }
+
+    /// Let through by this route of the gateway.
+    pub fn route(mut self, key: &str) -> Self {
+        self.0["routeKey"] = json!(key);
+        self.0["requestContext"]["routeKey"] = json!(key);
         self
     }
 

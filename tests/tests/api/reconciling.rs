@@ -241,6 +241,8 @@ async fn a_record_that_cannot_be_read_does_not_stand_in_the_way_of_others() {
 async fn a_record_whose_row_is_already_taken_is_left_alone_in_bounded_time() {
     let service = Service::start().await;
     let (id, other) = (service.admit("evt-1").await, service.admit("evt-2").await);
+    let doorbells = service.seam.receive(10);
+    let doorbell = doorbells.into_iter().find(|message| message.body.contains(&id)).expect("a doorbell");
     lose_doorbells(&service);
     let mut row =
         service.seam.items(tests::aws_seam::EVIDENCE).into_iter().find(|row| row["notification_id"]["S"] == other);
@@ -253,6 +255,7 @@ async fn a_record_whose_row_is_already_taken_is_left_alone_in_bounded_time() {
     let tally = service.tick().await;
     assert_eq!((&tally["rung"], &tally["examined"]), (&json!(1), &json!(2)), "the other one is rung");
     assert!(service.seam.count(TRANSACT) <= 20, "and this one is not tried for ever");
+    assert_eq!(service.batch(&[doorbell]).await.len(), 1, "nor is its doorbell taken for answered");
     assert_eq!(service.state(&id), "accepted");
 }
 

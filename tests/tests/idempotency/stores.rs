@@ -56,6 +56,10 @@ async fn the_suite_refuses_a_store_that_breaks_any_one_rule() {
         (Breaks::Settled, "advance by"),
         (Breaks::Early, "begin 35876 ms on, a meets Open"),
         (Breaks::Never, "begin 35877 ms on, a meets Open"),
+        (Breaks::OldPhase, "begin 35877 ms on, a meets Open"),
+        (Breaks::OldWindow, "begin 35877 ms on, a meets Open"),
+        (Breaks::OldOwner, "advance by"),
+        (Breaks::OldEnd, "advance by"),
         (Breaks::Again, "begin -1 ms on, a meets Open"),
         (Breaks::Twice, "completion again"),
         (Breaks::Strangers, "two executions side by side"),
@@ -78,6 +82,11 @@ enum Breaks {
     Early,
     /// Nothing ever gives way.
     Never,
+    /// What takes over keeps something of what it replaced.
+    OldPhase,
+    OldWindow,
+    OldOwner,
+    OldEnd,
     /// An owner that begins again is told that it is the first.
     Again,
     /// What was done is done once more.
@@ -115,6 +124,11 @@ impl Executions for Broken {
             self.store.advance(&gone, stored.owner).await.unwrap();
         }
         let mut execution = execution.clone();
+        match (self.fault, self.store.execution(&execution.id).await.unwrap()) {
+            (Breaks::OldPhase, Some(stored)) => execution.phase = stored.phase,
+            (Breaks::OldWindow, Some(stored)) => execution.window_ends_at = stored.window_ends_at,
+            _ => {}
+        }
         if let (Breaks::Bytes, Phase::Settled { answer: Answer::Kept(bytes), .. }) = (self.fault, &mut execution.phase)
             && bytes == b"0"
         {
@@ -128,6 +142,13 @@ impl Executions for Broken {
         match (self.fault, stored) {
             (Breaks::Fence, Some(stored)) => self.store.advance(next, stored.owner).await,
             (Breaks::Settled, Some(Execution { phase: Phase::Settled { .. }, .. })) => Ok(Written::Done),
+            (Breaks::OldOwner, Some(stored)) => {
+                self.store.advance(&Execution { owner: stored.owner, ..next.clone() }, held_by).await
+            }
+            (Breaks::OldEnd, Some(stored)) => {
+                let next = Execution { window_ends_at: stored.window_ends_at, ..next.clone() };
+                self.store.advance(&next, held_by).await
+            }
             (Breaks::Twice, Some(stored)) if stored == *next => Ok(Written::Done),
             (Breaks::Strangers, _) => {
                 for other in self.store.all().into_iter().filter(|other| other.id != next.id) {

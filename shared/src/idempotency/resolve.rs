@@ -108,17 +108,13 @@ impl<S: Executions, C: Clock> Leased<S, C> {
             Resolution::DidNotHappen => (Conclusion::Reopened, Resolved::Reopened),
             Resolution::StillUnknown => return Ok(Resolved::StillUnknown),
         };
-        match self.conclude_as_resolver(&found, conclusion).await {
+        // The old owner is fenced off by it, whatever was decided: what is settled nobody writes, and what is open again is
+        // under another token.
+        match self.conclude(&found, conclusion).await {
             Ok(()) => Ok(resolved),
             Err(NotWritten::Overtaken) => Ok(Resolved::NotUnknown),
             Err(NotWritten::Unavailable) => Err(NotResolved),
         }
-    }
-
-    /// The old owner is fenced off by it, whatever was decided.
-    async fn conclude_as_resolver(&self, found: &Execution, conclusion: Conclusion) -> Result<(), NotWritten> {
-        let next = Execution { owner: self.token(), ..self.concluded(found, conclusion) };
-        self.write(&next, found.owner).await
     }
 
     /// An effect may begin until the lease ends, by its owner's clock, and takes up to the margin to be over or killed.

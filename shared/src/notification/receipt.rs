@@ -320,6 +320,15 @@ mod tests {
         );
     }
 
+    #[test]
+    fn what_is_proved_after_the_end_decides_nothing() {
+        let basis = ResendBasis::RiskAccepted;
+        let resent = Fact::ResendAuthorised { attempt: attempt(1), basis, principal: None };
+        let end = stopped(StopReason::ExpiredUnresolved);
+        let ended = [started(1, 1), unknown(1), resent, started(2, 2), unknown(2), end, noted(1)];
+        assert_eq!(story(ended).0.progress.taken, None);
+    }
+
     fn noted(byte: u8) -> Fact {
         let (source, strength) = (ReceiptSource::EumEvent, Strength::Exact);
         Fact::ReceiptNoted { attempt: attempt(byte), source, strength, status: Accepted, code: None }

@@ -2,12 +2,14 @@
 
 use std::cell::Cell;
 
+use sendonce::aws::idempotency::DynamoExecutions;
 use sendonce::idempotency::{
-    Authority, Ending, ExecutionId, NoAuthority, NotResolved, NotRun, Outcome, Ran, Resolution, Resolved, Taken,
+    Authority, Ending, Execution, ExecutionId, Executions, NoAuthority, NotResolved, NotRun, Outcome, Phase, Ran,
+    Resolution, Resolved, Taken,
 };
-use sendonce::ports::Clock;
+use sendonce::ports::{Clock, Written};
 use sendonce::time::Millis;
-use tests::aws_seam::{Fault, Seam};
+use tests::aws_seam::{Fault, NOTIFICATIONS, Seam};
 use tests::idempotency::{MARGIN, SKEW, TIME_LEFT, charge, deadline, layer};
 
 fn paid(text: &str) -> Outcome<Vec<u8>> {
@@ -130,4 +132,29 @@ async fn a_resolution_whose_answer_is_lost_is_known_for_ones_own() {
     let seam = Seam::new();
     seam.fail_times("dynamodb:GetItem", 3, Fault::CodeBefore(500, "InternalServerError"));
     assert_eq!(layer(&seam).await.resolve(&charge("k-1", 1).id, &NoAuthority).await, Err(NotResolved));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_open_again_is_under_another_token_so_that_a_write_on_its_way_is_fenced_off() {
+    for given_back in [true, false] {
+        let (seam, named) = (Seam::new(), charge("k-1", 1));
+        let leased = layer(&seam).await;
+        let store = DynamoExecutions::new(seam.aws().await.dynamodb(), NOTIFICATIONS);
+        let before = if given_back {
+            let Ok(Taken::Run(open)) = leased.open(&named, deadline(&seam.clock())).await else { panic!() };
+            let before = store.execution(&named.id).await.unwrap().unwrap();
+            leased.release(open).await.unwrap();
+            before
+        } else {
+            leased.run(&named, deadline(&seam.clock()), async |_| Outcome::<()>::Unknown).await.unwrap();
+            let before = store.execution(&named.id).await.unwrap().unwrap();
+            seam.clock().advance(Millis::from_secs(60));
+            leased.resolve(&named.id, &Resolution::DidNotHappen).await.unwrap();
+            before
+        };
+        let late = Execution { phase: Phase::Begun { lease_until: seam.clock().now() }, ..before.clone() };
+        let reopened = store.execution(&named.id).await.unwrap();
+        assert!(reopened.as_ref().is_some_and(|now| matches!(now.phase, Phase::Open { .. })));
+        assert_eq!(store.advance(&late, before.owner).await, Ok(Written::Held(reopened)));
+    }
 }

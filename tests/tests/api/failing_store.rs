@@ -35,6 +35,17 @@ async fn a8_a_put_that_was_applied_and_whose_answer_was_lost_is_202_through_the_
 }
 
 #[tokio::test(start_paused = true)]
+async fn tries_of_one_write_are_apart_so_that_rivals_part() {
+    let service = Service::flowing().await;
+    let conflict = Fault::cancelled(&["TransactionConflict", "None", "None"]);
+    service.seam.fail_times(TRANSACT, 2, conflict);
+    let began = tokio::time::Instant::now();
+    assert_eq!(service.post(&ask()).await.status, 202);
+    let took = began.elapsed();
+    assert!(took > Duration::ZERO && took < Duration::from_millis(40 + 80), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a8_and_through_the_flows_own_retry_when_the_sdk_has_given_up() {
     let service = Service::start().await;
     service.seam.fail_times(TRANSACT, 3, Fault::LostAfter);

@@ -68,7 +68,7 @@ fn done(step: &Transition) -> Landed {
     } else if matches!(fact, Fact::AttemptUnknown { .. }) && record.state() == State::DispatchUnknown {
         tracing::error!(notification.id = %record.id, alarm = "unknown", "sent or not, nobody knows");
     } else if let Fact::Stopped { reason: StopReason::AttemptsExhausted | StopReason::ExpiredBeforeAttempt } = fact {
-        tracing::error!(notification.id = %record.id, alarm = "unsent", "accepted, and never sent");
+        tracing::error!(notification.id = %record.id, alarm = "unsent", "accepted, and ended without an attempt known to be taken");
     }
     Landed::Done
 }

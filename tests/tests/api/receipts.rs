@@ -125,7 +125,7 @@ async fn a_log_row_is_about_the_message_it_names_and_no_other_to_that_number() {
     service.deliver().await;
     let names: Vec<_> = service.seam.texts().into_iter().map(|text| text.message_id).collect();
     let row = LogRow::failed(&names[1], service.clock.now(), "Phone number is opted out");
-    assert_eq!(push(&service, &[row.clone()]).await, Ok(counts(1, 0, 0)));
+    assert_eq!(push(&service, std::slice::from_ref(&row)).await, Ok(counts(1, 0, 0)));
     assert_eq!((service.state(&first), service.state(&second)), ("sent".into(), "undelivered".into()));
     // A row that names no message tells nothing of one whose name is known.
     assert_eq!(push(&service, &[LogRow { message_id: None, ..row }]).await, Ok(counts(0, 1, 0)));

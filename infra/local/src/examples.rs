@@ -1,4 +1,5 @@
-//! `examples`: the two handlers of `examples/`, deployed by their own template, and what a retry of each is told.
+//! `examples`: the two handlers of `examples/`, deployed beside the service by their own template, and what a retry of each
+//! is told.
 
 mod payments;
 
@@ -16,12 +17,8 @@ use crate::aws::{Answer, Aws, Request};
 use crate::deploy::deploy;
 use crate::endpoint::Endpoint;
 use crate::functions;
-use crate::ministack::{self, Place};
-use crate::processes;
-use crate::python;
 use crate::say::Timeline;
-use crate::stack::{Options, architecture, sizes};
-use crate::supervise::Supervised;
+use crate::stack::{Options, Stack, architecture, sizes};
 use payments::Payments;
 
 const NAME: &str = "sendonce-examples";
@@ -51,30 +48,20 @@ struct Shop<'a> {
     outputs: BTreeMap<String, String>,
     payments: Arc<Payments>,
     // In the order in which they end: first those who call, then those who are called.
-    ministack: Supervised,
+    stack: Stack,
     _payments: Endpoint,
 }
 
 impl<'a> Shop<'a> {
+    /// Brings the service up, and the examples beside it.
     async fn open(options: &Options, timeline: &'a Timeline) -> Result<Self> {
-        let target = functions::target_directory().await?;
-        timeline.event("functions: cargo builds them");
-        let python = python::environment(&target, timeline);
-        let (python, functions) = tokio::try_join!(python, functions::build(options.release, functions::EXAMPLES))?;
+        let stack = Stack::up(options, timeline).await?;
+        let functions = functions::build(options.release, functions::EXAMPLES).await?;
         timeline.event(&format!("functions: {}", sizes(&functions)));
-        let port = ministack::free_port()?;
-        let gateway = format!("http://127.0.0.1:{port}");
         let payments = Arc::<Payments>::default();
-        let endpoint = Endpoint::start(&gateway, payments.clone())?;
-        let scratch = tempfile::Builder::new().prefix("sendonce-local-").tempdir();
-        let scratch = scratch.context("cannot create a temporary directory")?;
-        let directory = scratch.path().to_owned();
-        let log = options.log.clone().unwrap_or_else(|| directory.join("ministack.log"));
-        let variables = [("AWS_ENDPOINT_URL", gateway.as_str())];
-        let place = Place { python: &python, scratch: &directory, port, variables: &variables, log: &log };
-        let ministack = ministack::start(&place, scratch).await?;
-        timeline.event(&format!("MiniStack: {gateway}, roles enforced; payment service: {}", endpoint.url));
-        let aws = Aws::new(&gateway)?;
+        let endpoint = Endpoint::start(&stack.endpoint, payments.clone())?;
+        timeline.event(&format!("payment service: {}", endpoint.url));
+        let aws = stack.aws()?;
         let template = functions::workspace().join("examples/template.yaml");
         let template =
             std::fs::read_to_string(&template).with_context(|| format!("cannot read {}", template.display()))?;
@@ -83,7 +70,7 @@ impl<'a> Shop<'a> {
         timeline.event(&format!("examples/template.yaml: deployed, {} resources", deployed.resources));
         let id = deployed.outputs.get("ApiId").context("the template has no output ApiId")?;
         let host = format!("{id}.execute-api.localhost");
-        Ok(Self { timeline, aws, host, outputs: deployed.outputs, payments, ministack, _payments: endpoint })
+        Ok(Self { timeline, aws, host, outputs: deployed.outputs, payments, stack, _payments: endpoint })
     }
 
     async fn one_charge(&self) -> Result<()> {
@@ -132,7 +119,7 @@ impl<'a> Shop<'a> {
         let in_flight = meanwhile.status == 409 && member(&meanwhile, "code") == "in_flight";
         let waits = meanwhile.header("retry-after").is_some();
         self.claim(in_flight && waits, "the first still runs: 409, and when to ask again", &meanwhile);
-        for process in processes::below(self.ministack.id())? {
+        for process in self.stack.processes()? {
             if process.is_function("examples-charges") {
                 process.kill()?;
             }

@@ -41,7 +41,7 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
         for one in &asked {
             self.single(&history, one, &mut broken);
             for other in &asked {
-                self.pair(one, other, &asked, &mut broken);
+                self.pair(&history, one, other, &asked, &mut broken);
             }
             self.replayed(one, &asked, &mut broken);
             self.explained(one, &asked, &mut broken);
@@ -94,7 +94,7 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
     }
 
     /// Two answers, each against the other.
-    fn pair(&self, one: &Asked<'_>, other: &Asked<'_>, asked: &[Asked<'_>], broken: &mut Broken) {
+    fn pair(&self, history: &History, one: &Asked<'_>, other: &Asked<'_>, asked: &[Asked<'_>], broken: &mut Broken) {
         let (Some(Ok(first)), Some(Ok(second))) = (&one.log.result, &other.log.result) else { return };
         if one.tenant != other.tenant || core::ptr::eq(one.log, other.log) {
             return;
@@ -112,7 +112,10 @@ impl<'w, B: Backend + 'w> Stage<'w, B> {
             let taken_at = asked.iter().filter(same).map(|two| two.log.sent_at).min().unwrap_or(0);
             // What takes a key goes by its clock at the start; what repeats another's answer, by what it met in the store.
             let met_at = if second.replayed { other.log.answered_at } else { other.log.sent_at };
-            if Millis::new(met_at - taken_at).plus(setup.skew) < setup.window_due {
+            // What was repeated before the first was durable met a key that was not the first's yet.
+            let durable = history.story(&first.id).map(|at| history.stories[at].created_at);
+            let is_before = second.replayed && durable.is_some_and(|durable| other.log.answered_at < durable);
+            if !is_before && Millis::new(met_at - taken_at).plus(setup.skew) < setup.window_due {
                 broken.push(("6 same key, other command", format!("{:?} and {:?}", first.id, second.id)));
             }
         }

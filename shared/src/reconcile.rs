@@ -107,6 +107,7 @@ where
     /// It begins with a shard chosen by chance, so that ticks that run out of time starve none.
     pub async fn tick(&self, invocation: &Invocation) -> Tally {
         let mut tally = Tally { complete: true, ..Tally::default() };
+        // Where it wraps no shard is left out or met twice: their number divides 256.
         let [first, ..] = self.clock.random();
         for offset in 0..NotificationId::DUE_SHARDS {
             let shard = first.wrapping_add(offset) % NotificationId::DUE_SHARDS;

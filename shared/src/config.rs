@@ -140,8 +140,10 @@ pub struct StatusConfig {
 
 /// Left after a provider call to write its outcome: one DynamoDB request with its retries.
 const WRITE_BACK: Millis = Millis::new(6_000);
-/// Gone before a provider call: the record is read, its envelope opened, the attempt recorded.
-const LEAD: Millis = Millis::new(1_000);
+/// Left before a provider call to record its attempt.
+const RECORD: Millis = Millis::new(500);
+/// Gone before that: the record is read, its envelope opened.
+const LEAD: Millis = Millis::new(500);
 
 impl AdmissionConfig {
     /// Reads it.
@@ -183,6 +185,7 @@ impl DispatchConfig {
             policy: policy(&mut from),
             connect_timeout: from.milliseconds("PROVIDER_CONNECT_TIMEOUT_MS", 2_000, 50..=60_000),
             timing: Timing {
+                record: RECORD,
                 call: from.milliseconds("PROVIDER_OPERATION_TIMEOUT_MS", 10_000, 100..=300_000),
                 write_back: WRITE_BACK,
             },
@@ -192,7 +195,7 @@ impl DispatchConfig {
         if config.carriage.provider() == Provider::Eum && !config.max_price_usd.as_deref().is_none_or(is_eum_price) {
             from.fault("SMS_MAX_PRICE_USD", "must be below 100, with 1 to 5 digits after a point, for PROVIDER eum");
         }
-        let needed = LEAD.plus(config.timing.call).plus(config.timing.write_back);
+        let needed = LEAD.plus(config.timing.record).plus(config.timing.call).plus(config.timing.write_back);
         if from.seconds("FUNCTION_TIMEOUT_SECONDS", 30, 1..=900) < needed {
             from.fault(
                 "PROVIDER_OPERATION_TIMEOUT_MS",

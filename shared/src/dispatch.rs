@@ -16,6 +16,8 @@ const ROUNDS: u32 = 4;
 /// How long the steps of an attempt take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
+    /// What recording an attempt may take before its provider call: one that takes longer is not begun.
+    pub record: Millis,
     /// What one provider call may take, all in all.
     pub call: Millis,
     /// What must be left after it, to write its outcome.
@@ -158,7 +160,7 @@ where
             payload,
             sender_id: record.sender_id.clone(),
             kind: record.kind,
-            not_after: invocation.deadline.minus(self.time_needed()).min(last_useful_instant(record, &self.policy)),
+            not_after: invocation.deadline.minus(self.time_from_call()).min(last_useful_instant(record, &self.policy)),
             expires_at: record.expires_at,
             time_allowed: self.timing.call,
         };
@@ -166,12 +168,13 @@ where
         self.conclude(started.record, &attempt, &outcome, invocation).await.map(Tried::Over)
     }
 
-    const fn time_needed(&self) -> Millis {
+    const fn time_from_call(&self) -> Millis {
         self.timing.call.plus(self.timing.write_back)
     }
 
+    /// An attempt that is recorded counts, so what recording it takes must fit too.
     fn check_time(&self, invocation: &Invocation) -> Result<(), NotDispatched> {
-        let fits = invocation.has_time(self.clock.now(), self.time_needed());
+        let fits = invocation.has_time(self.clock.now(), self.timing.record.plus(self.time_from_call()));
         if fits { Ok(()) } else { marked(Mark::NoTimeLeft, Err(NotDispatched::NoTimeLeft)) }
     }
 

@@ -129,6 +129,9 @@ where
                 tally.failed = tally.failed.saturating_add(1);
                 return false;
             };
+            if page.ids.is_empty() && page.next.is_none() {
+                return true; // as most shards are, most of the time
+            }
             // Each look owns its id: a future that borrows it from the closure's argument could not move between threads.
             let looks = page.ids.into_iter().map(|id| async move { self.look_in_time(&id, invocation).await });
             let mut done = stream::iter(looks).buffer_unordered(self.at_once.max(1));

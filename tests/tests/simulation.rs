@@ -33,7 +33,7 @@ fn no_sequence_of_two_faults_breaks_anything() {
 }
 
 /// Runs that once broke something, each with what it was.
-const REGRESSIONS: [&str; 10] = [
+const REGRESSIONS: [&str; 12] = [
     // A worker that froze over opening the envelope recorded an attempt whose lease was over, or whose message was.
     "scene=single faults=7:frozen-before",
     "scene=two-tenants faults=14:frozen-before",
@@ -54,6 +54,10 @@ const REGRESSIONS: [&str; 10] = [
     // had been sent and before it was there.
     "seed=36381323",
     "seed=40042719",
+    // A worker that was frozen until what was left of its time was just enough recorded its only attempt, which took the
+    // last of it: the attempt counted, and was not made.
+    "seed=80054829",
+    "seed=88763893",
 ];
 
 #[test]

@@ -9,8 +9,10 @@ use crate::harness::{
     RECONCILIATION_TIMEOUT, RING, Service, TRANSACT, doorbells, reset,
 };
 
-/// A provider call and the write after it, as configured: what must fit before an attempt starts.
-const NEEDED: Millis = Millis::new(16_000);
+/// The write before a provider call, the call and the write after it, as configured: what must fit before an attempt.
+const NEEDED: Millis = Millis::new(16_500);
+/// What of that is the first write's.
+const RECORD: Millis = Millis::new(500);
 
 #[tokio::test(start_paused = true)]
 async fn s8_with_too_little_time_left_no_attempt_starts_and_nothing_is_locked() {
@@ -32,6 +34,24 @@ async fn s8_with_too_little_time_left_no_attempt_starts_and_nothing_is_locked() 
     assert_eq!(service.batch_to(&service.dispatch, &event, NEEDED).await, Ok(vec![]));
     assert_eq!((service.state(&id), service.seam.texts().len()), ("sent".into(), 1));
     service.assert_sound().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_has_the_time_to_start_is_made_although_recording_it_takes_some_of_that() {
+    for (taken, facts) in [
+        (Millis::new(1), vec!["accepted", "attempt_started", "attempt_accepted"]),
+        (RECORD, vec!["accepted", "attempt_started", "attempt_accepted"]),
+        (RECORD.plus(Millis::new(1)), vec!["accepted", "attempt_started", "attempt_refused:too_late"]),
+    ] {
+        let service = Service::flowing().await;
+        let id = service.admit("evt-1").await;
+        let event = doorbells(&service.seam.receive(1));
+        service.seam.fail_next(TRANSACT, Fault::Late(taken.to_std()));
+        assert_eq!(service.batch_to(&service.dispatch, &event, NEEDED).await, Ok(vec![]), "{taken:?} to record it");
+        assert_eq!(service.facts(&id), facts, "{taken:?} to record it");
+        assert_eq!(service.seam.count(PUBLISH), usize::from(taken <= RECORD));
+        service.assert_sound().await;
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,7 +2,10 @@
 
 use std::sync::atomic::AtomicU64;
 
-use tests::simulation::{Cast, Exhaustive, Fault, Keep, PLANTED, Replay, Report, Scene, Stats, found_by, random};
+use tests::simulation::{
+    Cast, Exhaustive, Fault, Faults, Ground, Keep, Moment, PLANTED, Play, Replay, Report, Scene, Stats, Strike,
+    found_by, play, random,
+};
 
 // A run is some thousand small allocations; this allocator halves its time.
 #[global_allocator]
@@ -78,6 +81,34 @@ fn every_planted_flaw_is_found() {
 #[test]
 fn a_run_played_again_leaves_the_same_trace() {
     assert_eq!(random::unsteady(7_000_000, 1, 5_000), [0_u64; 0]);
+}
+
+/// How many runs were gone on with from a moment, each having left the trace that it leaves when played whole.
+fn gone_on_with(cast: &Cast, scene: Scene, strikes: &mut Vec<Strike>, from: &Moment) -> u32 {
+    let gone_on = from.go_on(cast, strikes, true);
+    let whole = Play { ground: Ground::Scene(scene), faults: Faults::Listed(strikes), flaw: None };
+    let whole = play(cast, &whole, Keep::Ops);
+    let told = |report: &Report| (report.hash, report.ops.clone(), report.transitions, report.seen, report.ticks);
+    assert_eq!(told(&gone_on.report), told(&whole), "{} {strikes:?}", scene.name());
+    let some = [1, 3, 50][strikes.len().min(2)];
+    let mut runs = 1;
+    if strikes.len() < 3 {
+        for next in gone_on.following(strikes).into_iter().step_by(some) {
+            strikes.push(next);
+            runs += gone_on_with(cast, scene, strikes, gone_on.before(next.point).unwrap_or(from));
+            strikes.pop();
+        }
+    }
+    runs
+}
+
+#[test]
+fn a_run_gone_on_with_from_a_moment_leaves_the_trace_of_one_played_whole() {
+    let cast = Cast::new();
+    for scene in Scene::ALL {
+        let runs = gone_on_with(&cast, scene, &mut Vec::new(), &Moment::beginning(&cast, scene, None));
+        assert!(runs > 1_000, "{}: {runs}", scene.name());
+    }
 }
 
 #[test]

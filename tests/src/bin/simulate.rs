@@ -39,7 +39,7 @@ fn main() -> ExitCode {
 /// Runs `work` while a line about its progress is kept up to date.
 fn watched(total: Option<u64>, work: impl FnOnce(&AtomicU64) -> Stats) -> (Stats, Duration) {
     let (played, over, began) = (AtomicU64::new(0), AtomicBool::new(false), Instant::now());
-    let stats = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(500));
@@ -51,9 +51,8 @@ fn watched(total: Option<u64>, work: impl FnOnce(&AtomicU64) -> Stats) -> (Stats
         });
         let stats = work(&played);
         over.store(true, Ordering::Relaxed);
-        stats
-    });
-    (stats, began.elapsed())
+        (stats, began.elapsed())
+    })
 }
 
 fn tell(title: &str, stats: &Stats, took: Duration) -> bool {

@@ -30,7 +30,7 @@ pub enum Event {
     Report(usize),
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     at: i64,
     seq: u32,
@@ -50,7 +50,7 @@ impl PartialOrd for Entry {
 }
 
 /// Events in the order of their time, and of their entry where times are equal.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Agenda {
     heap: BinaryHeap<Entry>,
     seq: u32,

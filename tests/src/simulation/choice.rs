@@ -56,7 +56,7 @@ pub struct Weather {
 }
 
 /// Decides at every point, and keeps what it decided.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Chooser {
     weather: Weather,
     listed: Option<Vec<Strike>>,
@@ -114,6 +114,11 @@ impl Chooser {
         }
         self.note(now as u64 ^ (op as u64) << 56 ^ (fault as u64) << 48);
         (point, fault)
+    }
+
+    /// Lists other strikes, the first of which are those that struck already.
+    pub fn relist(&mut self, strikes: &[Strike]) {
+        self.listed = Some(strikes.to_vec());
     }
 
     fn listed_at(&mut self, point: u32) -> Fault {
@@ -210,6 +215,12 @@ impl Chooser {
     #[must_use]
     pub const fn points(&self) -> u32 {
         self.points
+    }
+
+    /// Whether all that was listed has struck.
+    #[must_use]
+    pub fn is_through(&self) -> bool {
+        self.listed.as_ref().is_none_or(|listed| listed.len() == self.next_listed)
     }
 
     /// The weather.

@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::choice::{Faults, Strike};
-use super::fault::Fault;
-use super::play::{Ground, Keep, Play, Report, play};
+use super::moment::{GoneOn, Moment};
+use super::play::{Ground, Play};
 use super::scene::Scene;
 use super::script::Cast;
 use super::stats::Stats;
@@ -26,7 +26,7 @@ pub struct Exhaustive {
 
 struct Search<'s> {
     what: &'s Exhaustive,
-    cast: &'s Cast,
+    cast: Cast,
     stats: Stats,
     played: &'s AtomicU64,
     ended: bool,
@@ -36,56 +36,57 @@ impl Exhaustive {
     /// Tries all of it on `threads` threads; `played` counts the runs as they go.
     #[must_use]
     pub fn search(&self, threads: usize, played: &AtomicU64) -> Stats {
-        let cast = Cast::new();
-        let mut root = Search { what: self, cast: &cast, stats: Stats::default(), played, ended: false };
-        let branches = root.visit(&[]);
+        let mut root = Search::new(self, played);
+        let branches = root.visit(&[], &root.beginning()).following(&[]);
         let next = AtomicUsize::new(0);
         let found = std::thread::scope(|scope| {
             let work = || {
-                let cast = Cast::new();
-                let mut search = Search { what: self, cast: &cast, stats: Stats::default(), played, ended: false };
+                let mut search = Search::new(self, played);
+                let beginning = search.beginning();
                 while let Some(strike) = branches.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    search.descend(&mut vec![*strike]);
+                    search.descend(&mut vec![*strike], &beginning);
                 }
                 search.stats
             };
             let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            workers.into_iter().filter_map(|worker| worker.join().ok()).collect::<Vec<_>>()
+            workers.into_iter().map(|worker| worker.join().expect("no run panics")).collect::<Vec<_>>()
         });
         found.into_iter().fold(root.stats, Stats::plus)
     }
 }
 
-impl Search<'_> {
-    fn descend(&mut self, strikes: &mut Vec<Strike>) {
-        for next in self.visit(strikes) {
+impl<'s> Search<'s> {
+    fn new(what: &'s Exhaustive, played: &'s AtomicU64) -> Self {
+        Self { what, cast: Cast::new(), stats: Stats::default(), played, ended: false }
+    }
+
+    fn beginning(&self) -> Moment {
+        Moment::beginning(&self.cast, self.what.scene, self.what.flaw)
+    }
+
+    fn descend(&mut self, strikes: &mut Vec<Strike>, from: &Moment) {
+        let gone_on = self.visit(strikes, from);
+        if strikes.len() >= self.what.faults_max {
+            return;
+        }
+        for next in gone_on.following(strikes) {
             if self.ended {
                 return;
             }
             strikes.push(next);
-            self.descend(strikes);
+            self.descend(strikes, gone_on.before(next.point).unwrap_or(from));
             strikes.pop();
         }
     }
 
-    /// Plays one sequence; the faults that may follow its last.
-    fn visit(&mut self, strikes: &[Strike]) -> Vec<Strike> {
-        let last = strikes.len() >= self.what.faults_max;
-        let plan =
-            Play { ground: Ground::Scene(self.what.scene), faults: Faults::Listed(strikes), flaw: self.what.flaw };
-        let report = play(self.cast, &plan, if last { Keep::Verdict } else { Keep::Ops });
-        self.stats.count(&plan, &report);
+    /// Plays one sequence, from a moment before its last fault.
+    fn visit(&mut self, strikes: &[Strike], from: &Moment) -> GoneOn {
+        let goes_deeper = strikes.len() < self.what.faults_max;
+        let gone_on = from.go_on(&self.cast, strikes, goes_deeper);
+        let (ground, faults) = (Ground::Scene(self.what.scene), Faults::Listed(strikes));
+        self.stats.count(&Play { ground, faults, flaw: self.what.flaw }, &gone_on.report);
         self.played.fetch_add(1, Ordering::Relaxed);
-        self.ended |= self.what.stops && !report.violations.is_empty();
-        if last { Vec::new() } else { following(strikes, &report) }
+        self.ended |= self.what.stops && !gone_on.report.violations.is_empty();
+        gone_on
     }
-}
-
-fn following(strikes: &[Strike], report: &Report) -> Vec<Strike> {
-    let first = strikes.last().map_or(0, |strike| strike.point + 1);
-    let points = (0_u32..).zip(&report.ops).skip_while(|(point, _)| *point < first);
-    points
-        .flat_map(|(point, op)| op.faults().iter().map(move |&fault| Strike { point, fault }))
-        .filter(|strike| strike.fault != Fault::Dropped)
-        .collect()
 }

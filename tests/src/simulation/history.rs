@@ -71,7 +71,7 @@ pub struct AnswerLog {
 }
 
 /// Everything that happened.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct History {
     /// By notification, in order of arrival.
     pub stories: Vec<Story>,

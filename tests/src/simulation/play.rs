@@ -117,13 +117,14 @@ pub fn play_on<B: Backend>(
     let sim = Sim::new(setup, chooser, keep == Keep::Trace);
     let stage = Stage { sim: &sim, cast, store: store(sim.at(), sim.setup.forgetting) };
     sim.report_on_nobody(cast);
-    Run::new(stage, &sessions).play();
+    Run::new(stage, &sessions).play(|_| ());
     stage.judge();
     stage.judge_promises(&sessions);
     report(sim)
 }
 
-fn report(sim: Sim) -> Report {
+/// What came of a run, at its end.
+pub(super) fn report(sim: Sim) -> Report {
     let (chooser, history) = (sim.chooser.into_inner(), sim.history.into_inner());
     Report {
         violations: history.violations,

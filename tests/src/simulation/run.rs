@@ -23,25 +23,47 @@ pub(super) struct Run<'w, B> {
     sessions: &'w [Session],
     tries: Vec<u32>,
     tasks: Vec<Option<Task<'w>>>,
+    alive: usize,
+}
+
+/// What a run holds besides its stage at a moment at which no task is alive.
+#[derive(Clone, Debug)]
+pub(super) struct AtRest {
+    tries: Vec<u32>,
+    tasks: usize,
 }
 
 impl<'w, B: Backend + 'w> Run<'w, B> {
     pub(super) fn new(stage: Stage<'w, B>, sessions: &'w [Session]) -> Self {
-        Self { stage, sessions, tries: vec![0; sessions.len()], tasks: Vec::with_capacity(16) }
+        for (number, session) in sessions.iter().enumerate() {
+            stage.sim.plan(session.at, Event::Act(number));
+        }
+        Self { stage, sessions, tries: vec![0; sessions.len()], tasks: Vec::with_capacity(16), alive: 0 }
     }
 
-    /// Runs until nothing is left to happen.
-    pub(super) fn play(&mut self) {
+    /// One that goes on from a moment of rest.
+    pub(super) fn go_on(stage: Stage<'w, B>, sessions: &'w [Session], rest: &AtRest) -> Self {
+        let tasks = core::iter::repeat_with(|| None).take(rest.tasks).collect();
+        Self { stage, sessions, tries: rest.tries.clone(), tasks, alive: 0 }
+    }
+
+    /// Runs until nothing is left to happen; `rests` is told of each moment at which no task is alive.
+    pub(super) fn play(&mut self, mut rests: impl FnMut(&Self)) {
         let sim = self.stage.sim;
-        for (number, session) in self.sessions.iter().enumerate() {
-            sim.plan(session.at, Event::Act(number));
-        }
         for _ in 0..EVENTS_MAX {
+            if self.alive == 0 {
+                rests(self);
+            }
             let Some((at, event)) = sim.agenda.borrow_mut().pop() else { return };
             self.stage.set_now(at);
             self.happen(event);
         }
         sim.history.borrow_mut().violated("2 nothing lost", String::from("the run does not come to an end"));
+    }
+
+    /// What it holds, no task being alive.
+    pub(super) fn at_rest(&self) -> AtRest {
+        AtRest { tries: self.tries.clone(), tasks: self.tasks.len() }
     }
 
     fn happen(&mut self, event: Event) {
@@ -86,6 +108,7 @@ impl<'w, B: Backend + 'w> Run<'w, B> {
         sim.current.set(number);
         let task = make(self.stage, number);
         self.tasks.push(Some(task));
+        self.alive += 1;
         if let Some(timeout) = timeout {
             sim.plan(timeout, Event::Deadline(number));
         }
@@ -134,6 +157,7 @@ impl<'w, B: Backend + 'w> Run<'w, B> {
     /// A task came to its end, or died.
     fn over(&mut self, number: usize, ended: Option<Ended>) {
         let sim = self.stage.sim;
+        self.alive -= 1;
         let errand = sim.slots.borrow()[number].errand;
         match (errand, ended) {
             (Errand::Dispatch(message, true), Some(Ended::Well)) => sim.queue.delete(message),

@@ -116,7 +116,7 @@ pub enum Ghost {
 }
 
 /// Everything of a run but the store.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sim {
     /// The true time.
     pub now: Cell<i64>,

@@ -36,7 +36,7 @@ pub struct Call {
 }
 
 /// The provider.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct CarrierModel {
     calls: RefCell<Vec<Call>>,
 }

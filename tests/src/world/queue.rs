@@ -41,7 +41,7 @@ pub enum Delivery {
 }
 
 /// The queue and its dead letters.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct QueueModel {
     messages: RefCell<Vec<Message>>,
     visibility: Millis,

@@ -18,7 +18,7 @@ const RECORD_IGNORED: [Flaw; 2] = [Flaw::RecordConditionIgnored, Flaw::EventCond
 const ROW_ZERO_IGNORED: [Flaw; 2] = [Flaw::RowZeroConditionIgnored, Flaw::EventConditionsIgnored];
 
 /// The tables. Every method is one request, done whole at the instant at which it is made.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Store {
     tables: RefCell<Tables>,
     now: Cell<EpochMillis>,

@@ -46,7 +46,7 @@ struct Born {
 }
 
 /// The stored items. Few at a time, so a scan beats a map.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tables {
     pub(super) guards: Vec<Guard>,
     pub(super) records: Vec<Record>,

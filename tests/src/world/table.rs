@@ -26,6 +26,9 @@ pub struct IndexView {
     pub page: usize,
 }
 
+/// No look at the index is further behind than this.
+const LAG_MAX: Millis = Millis::from_secs(600);
+
 /// One version of one entry of the index.
 #[derive(Clone, Debug)]
 struct Entry {
@@ -137,6 +140,8 @@ impl Tables {
             Some(entry) => entry.until = now,
             None => {}
         }
+        let seen_from = now - LAG_MAX.get();
+        self.index.retain(|entry| entry.until > seen_from);
         if let Some(due_at) = record.due_at {
             let shard = record.id.due_shard();
             self.index.push(Entry { id: record.id.clone(), shard, due_at, since: now, until: i64::MAX });
